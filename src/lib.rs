@@ -1,0 +1,25 @@
+//! cograph: a code knowledge graph that a coding agent can trust. This file is the code map; read the modules in its order.
+//!
+//! Two one-way pipes meet in the store.
+//!
+//! ```text
+//! WRITE  ChangeSet -> source file -> FileFacts -> resolve -> Graph -> store
+//!                     one file       pure,        whole      one transaction
+//!                                    parallel     repository
+//! READ   line -> rpc -> tool -> query(snapshot, parameters) -> plain result -> reply -> line
+//! ```
+//!
+//! Invariants that hold across modules:
+//! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve, extract, source} -> {grammar, config} -> model`
+//!   (`tests/layering.rs`).
+//! - `extract` and `resolve` are pure: values in, values out; broken input becomes a problem in the result.
+//! - Exactly one function changes a store: `index::apply`.
+//! - No language is named in `src`: languages are data in `grammars/`.
+//! - Repository text is data: it reaches a reply only through the escaping types of `server`.
+
+pub mod model;
+
+pub mod grammar;
+
+pub mod extract;
+pub mod resolve;

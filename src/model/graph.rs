@@ -1,0 +1,98 @@
+//! What resolution adds to facts, and the file records that go into a store: the boundary between `index`, `resolve` and `store`.
+
+use super::facts::{FileFacts, LocalSymbol};
+use super::{LanguageId, RelationKind, RepoPath, SkipReason, Step, Verdict};
+
+/// A file of the graph that is being built: its position in `Graph::files`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FileId(pub u32);
+
+/// A symbol anywhere in the repository.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct SymbolRef {
+    /// The file that defines it.
+    pub file: FileId,
+    /// Its position among that file's symbols.
+    pub symbol: LocalSymbol,
+}
+
+/// Where a site leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// Nowhere that is known.
+    None,
+    /// To one symbol (verdict `Resolved` or `Likely`).
+    Symbol(SymbolRef),
+    /// To one of several (verdict `Ambiguous`), in order of file and symbol, without repeats.
+    Candidates(Box<[SymbolRef]>),
+    /// Out of the repository: the qualified name as far as it is known.
+    External(Box<str>),
+    /// To a file as a whole (import of a module).
+    File(FileId),
+}
+
+/// The answer of resolution for one site.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Resolution {
+    /// How far the target is known.
+    pub verdict: Verdict,
+    /// Which step decided, or why none did.
+    pub step: Step,
+    /// Where the site leads.
+    pub target: Target,
+}
+
+/// A relation between two symbols.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Relation {
+    /// What the relation is.
+    pub kind: RelationKind,
+    /// The symbol that overrides, derives, implements or defines.
+    pub from: SymbolRef,
+    /// The symbol that is overridden, derived from, implemented or declared.
+    pub to: SymbolRef,
+}
+
+/// What resolution found for one file. The vectors run parallel to those of its facts.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FileResolution {
+    /// One entry a site.
+    pub sites: Vec<Resolution>,
+    /// One entry an import: the file it leads to, if that is in the repository.
+    pub imports: Vec<Option<FileId>>,
+    /// Relations that start at symbols of this file, sorted.
+    pub relations: Vec<Relation>,
+}
+
+/// Identity of a file's bytes, and what is needed to see cheaply that they may have changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileStamp {
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of last modification, nanoseconds since 1970 (may be negative).
+    pub modified_ns: i64,
+    /// XXH3-128 of the bytes; 0 where they were not read.
+    pub hash: u128,
+}
+
+/// A file that the walk met, with what became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FileRecord {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Identity of its bytes.
+    pub stamp: FileStamp,
+    /// Its language, if one claims it.
+    pub language: Option<LanguageId>,
+    /// Its facts, or why it has none.
+    pub content: Result<FileFacts, SkipReason>,
+}
+
+/// A whole repository, ready to be stored. `files` is sorted by path; `resolutions` runs parallel to it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Graph {
+    /// Every file that the walk met.
+    pub files: Vec<FileRecord>,
+    /// What resolution found; empty entries for skipped files.
+    pub resolutions: Vec<FileResolution>,
+}
