@@ -1,7 +1,9 @@
 //! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour that needs another module.
 //!
-//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole repository.
+//! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole repository, `cancel` how
+//! work is told to stop.
 
+pub mod cancel;
 pub mod facts;
 pub mod graph;
 
