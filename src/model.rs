@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// A path inside a repository: relative, `/`-separated, never empty, without `.` or `..` components.
 ///
-/// Bytes of a file name that are not UTF-8 are written as `%XX` (and `%` itself as `%25` in such a name only), so
-/// that every file has exactly one printable path.
+/// Bytes of a file name that are not UTF-8 are written as `%XX` (and `%` itself as `%25` in such a name, and in one that
+/// looks like such an escape), so that every file has exactly one printable path, and every path names one file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepoPath(Arc<str>);
 
@@ -233,6 +233,8 @@ vocabulary! {
         Dynamic = "dynamic",
         /// Reason: the site is inside a macro whose expansion is not known.
         Macro = "macro",
+        /// Reason: resolution of this file failed; nothing is claimed about it.
+        Fault = "fault",
     }
 }
 
@@ -283,6 +285,10 @@ vocabulary! {
         Encoding = "encoding",
         /// Parsing it crashed, hung or ran out of memory.
         Quarantined = "quarantined",
+        /// It is a symbolic link; what it leads to is indexed under its own path if it lies in the repository.
+        Symlink = "symlink",
+        /// It is neither a file nor a directory (pipe, socket, device).
+        Special = "special",
     }
 }
 
