@@ -1,1 +1,3 @@
+//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest's text and its grammar.
+
 fn main() {}

@@ -1,0 +1,195 @@
+//! The borders of the code map, held against every file: direction of imports, owners of crates, names of languages, size and
+//! shape of files. Each rule is also shown a planted violation, so that a rule that sees nothing is found out.
+
+mod lexer;
+mod rules;
+
+use std::path::{Path, PathBuf};
+
+use rules::Violation;
+
+/// Every `.rs` file below the folders, with its path from the project's root.
+fn sources(folders: &[&str]) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pending: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut found = Vec::new();
+    while let Some(folder) = pending.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the project's folders are readable") {
+            let path = entry.expect("the project's folders are readable").path();
+            // Fixtures are input in any language, and may break every rule.
+            if path.is_dir() && path.file_name().is_some_and(|name| name != "fixtures") {
+                pending.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+                let inner = path.strip_prefix(root).expect("the walk started at the root");
+                found.push((inner.to_str().expect("sources have plain names").replace('\\', "/"), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Holds a rule against files; fails with every violation at once.
+fn hold(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<Violation>) {
+    assert!(!files.is_empty(), "there is something to hold the rule against");
+    let found: Vec<String> = files
+        .iter()
+        .flat_map(|(path, text)| rule(path, text).into_iter().map(move |violation| (path, violation)))
+        .map(|(path, violation)| format!("{path}:{}: {}", violation.line, violation.what))
+        .collect();
+    assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
+}
+
+/// The names of the languages: those of the folders in `grammars/`, and how people write some of them.
+fn languages() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .expect("grammars/ is readable")
+        .map(|entry| entry.expect("grammars/ is readable"))
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().expect("folders have plain names"))
+        .collect();
+    names.extend(["c++", "golang"].map(String::from));
+    names
+}
+
+#[test]
+fn imports_go_downwards_and_crates_have_owners() {
+    hold(&sources(&["src"]), rules::layering);
+}
+
+#[test]
+fn no_language_is_named_in_src() {
+    let languages = languages();
+    hold(&sources(&["src"]), |path, text| rules::language_names(path, text, &languages));
+}
+
+#[test]
+fn every_file_says_what_it_is_and_can_be_read_in_one_sitting() {
+    hold(&sources(&["src", "tests"]), rules::shape);
+}
+
+#[test]
+fn nothing_is_left_for_later_and_nothing_sleeps() {
+    hold(&sources(&["src", "tests"]), rules::leftovers);
+}
+
+/// The lines that a rule complains about.
+fn lines(found: Vec<Violation>) -> Vec<usize> {
+    let mut lines: Vec<usize> = found.into_iter().map(|violation| violation.line).collect();
+    lines.dedup();
+    lines
+}
+
+#[test]
+fn planted_imports_are_seen_in_every_notation() {
+    for planted in [
+        "use crate::server;",
+        "use crate::server::rpc;",
+        "use crate::{model::facts, server::rpc::{self, Frame}};",
+        "use super::server as other;",
+        "use super::{extract, server::*};",
+        "fn f() { crate::server::run() }",
+        "fn f(_: &cograph::server::Frame) {}",
+        "mod tests { use super::super::server; }",
+        "mod tests { use crate::server::rpc; }",
+        "fn f() { let _ = \"a \\\" string\"; let _ = 'x'; super::server::run() }",
+    ] {
+        assert_eq!(lines(rules::layering("src/store.rs", planted)), [1], "{planted}");
+    }
+    assert_eq!(lines(rules::layering("src/store/read.rs", "\nuse super::super::server;")), [2]);
+    assert_eq!(
+        lines(rules::layering("src/store.rs", "use crate::resolve::Program;")),
+        [1],
+        "neighbours of one layer are strangers"
+    );
+    assert_eq!(lines(rules::layering("src/novelty.rs", "")), [1], "a new module gets its place in the table first");
+}
+
+#[test]
+fn allowed_imports_are_let_through() {
+    for allowed in [
+        "use crate::model::RepoPath;",
+        "use self::server::Thing;",
+        "// use crate::server;",
+        "/* use crate::server; /* nested */ crate::server::x */",
+        "const TEXT: &str = r#\"use crate::server::\"quoted\";\"#;",
+        "mod tests { use super::server; }",
+        "fn f<'a>(name: &'a str) { name::server::run() }",
+    ] {
+        assert_eq!(rules::layering("src/store.rs", allowed), [], "{allowed}");
+    }
+    assert_eq!(rules::layering("src/cli/index.rs", "use crate::server::rpc; use super::super::query;"), []);
+    assert_eq!(rules::layering("src/lib.rs", "pub mod server;"), []);
+}
+
+#[test]
+fn planted_uses_of_owned_crates_are_seen() {
+    for (path, planted) in [
+        ("src/query.rs", "use rusqlite::Connection;"),
+        ("src/store/read.rs", "fn f() { rayon::join(|| {}, || {}); }"),
+        ("src/index.rs", "use std::{env, fs};"),
+        ("src/extract.rs", "fn f() { std::fs::metadata(path) }"),
+        ("src/resolve/types.rs", "use tree_sitter::Node;"),
+        ("src/server.rs", "use ::notify::Watcher;"),
+        ("src/model.rs", "fn f() -> std::io::Result<()> {}"),
+    ] {
+        assert_eq!(lines(rules::layering(path, planted)), [1], "{path}: {planted}");
+    }
+    for (path, allowed) in [
+        ("src/store/read.rs", "use rusqlite::{Connection, params};"),
+        ("src/config.rs", "fn f() { std::env::var_os(name) }"),
+        ("src/source/walk.rs", "use ignore::WalkBuilder; use std::fs;"),
+        ("src/server.rs", "mod ignore_me; fn f() { self::notify::all() }"),
+    ] {
+        assert_eq!(rules::layering(path, allowed), [], "{path}: {allowed}");
+    }
+}
+
+#[test]
+fn planted_language_names_are_seen() {
+    let languages: Vec<String> = ["python", "go", "c", "java"].map(String::from).to_vec();
+    for planted in [
+        "fn python_rules() {}",
+        "struct PythonRules;",
+        "fn f() { g(\"go\") }",
+        "// as in Java",
+        "const A: &str = \"a.java\";",
+        "f(\"C\")",
+    ] {
+        assert_eq!(lines(rules::language_names("src/x.rs", planted, &languages)), [1], "{planted}");
+    }
+    for allowed in ["// go on", "let c = 'd'; go(c);", "javascripted()", "\"go to\"", "fn f<C>() {}"] {
+        assert_eq!(rules::language_names("src/x.rs", allowed, &languages), [], "{allowed}");
+    }
+}
+
+#[test]
+fn planted_shapes_are_seen() {
+    assert_eq!(lines(rules::shape("src/x.rs", "use std::fs;\n")), [1]);
+    assert_eq!(lines(rules::shape("src/x.rs", "//! Short.\n")), [1]);
+    let head = "//! A file of lines that say nothing at all.\n";
+    assert_eq!(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES - 1))), []);
+    assert_eq!(lines(rules::shape("src/x.rs", &(head.to_owned() + &"\n".repeat(rules::MAX_LINES)))), [rules::MAX_LINES + 1]);
+}
+
+#[test]
+fn planted_leftovers_are_seen() {
+    for planted in [
+        concat!("// TO", "DO: later"),
+        concat!("/* FIX", "ME */"),
+        "fn f() { todo!() }",
+        "fn f() { std::thread::sleep(second) }",
+        "async fn f() { tokio::time::sleep(second).await }",
+        "fn f() { sleep(second) }",
+        "#[ignore]",
+        "#[ignore = \"slow\"]",
+        "#[should_panic(expected = \"x\")]",
+    ] {
+        assert_eq!(lines(rules::leftovers("src/x.rs", planted)), [1], "{planted}");
+    }
+    for allowed in ["fn f() { g(\"todo!()\") }", "// sleeps never", "fn todo_list() { asleep(1) }", "use ignore::Walk;"] {
+        assert_eq!(rules::leftovers("src/x.rs", allowed), [], "{allowed}");
+    }
+}

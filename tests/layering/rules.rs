@@ -1,0 +1,213 @@
+//! The rules as functions over a file's path and text, and the tables they hold: who may import whom, who owns which crate.
+//! Reads nothing from disk, so that a planted violation can be shown to each of them.
+
+use super::lexer::{Kind, Path, Token, paths, tokens};
+
+/// A broken rule: the line and what is wrong there.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Violation {
+    pub(super) line: usize,
+    pub(super) what: String,
+}
+
+/// Files are split by meaning when they pass this.
+pub(super) const MAX_LINES: usize = 500;
+
+/// The layers from the bottom up. A module imports from layers below its own only.
+const LAYERS: &[&[&str]] = &[
+    &["model"],
+    &["grammar", "config"],
+    &["store", "resolve", "extract", "source"],
+    &["query", "index", "watch"],
+    &["server"],
+    &["cli"],
+    &["main"],
+];
+
+/// What only its owners may name: the first segments of a path, and the modules that may.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("ignore", &["source"]),
+    ("notify", &["watch"]),
+    ("tree_sitter", &["extract", "grammar"]),
+    ("rusqlite", &["store"]),
+    ("lru", &["store"]),
+    ("rayon", &["index"]),
+    ("tokio", &["server"]),
+    ("serde", &["grammar", "server"]),
+    ("serde_json", &["server"]),
+    ("toml", &["grammar"]),
+    ("signal_hook", &["server"]),
+    ("clap", &["cli"]),
+    ("clap_complete", &["cli"]),
+    ("comfy_table", &["cli"]),
+    ("indicatif", &["cli"]),
+    ("tracing_subscriber", &["cli"]),
+    ("std::env", &["config"]),
+];
+
+/// What a module may not name although nobody owns it.
+const FORBIDDEN: &[(&str, &[&str])] = &[
+    ("model", &["std::fs", "std::io", "std::thread", "std::process"]),
+    ("grammar", &["std::fs", "std::thread", "std::process"]),
+    ("extract", &["std::fs", "std::thread", "std::process", "crate::store", "crate::source", "crate::resolve"]),
+    ("resolve", &["std::fs", "std::thread", "std::process", "std::time"]),
+    ("query", &["std::fs", "std::thread", "std::process", "crate::extract"]),
+    ("watch", &["std::fs", "std::process", "crate::store"]),
+    ("server", &["std::fs", "crate::extract", "crate::resolve"]),
+];
+
+/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for the crate's root.
+pub(super) fn module_of(path: &str) -> Option<&str> {
+    let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
+    (inner != "lib").then(|| inner.split('/').next().unwrap_or(inner))
+}
+
+/// Imports go downwards only, and what has an owner is named by its owner only.
+pub(super) fn layering(path: &str, text: &str) -> Vec<Violation> {
+    let Some(module) = module_of(path) else { return Vec::new() };
+    let Some(layer) = layer_of(module) else {
+        return vec![Violation {
+            line: 1,
+            what: format!("module `{module}` has no place in the layers of tests/layering/rules.rs"),
+        }];
+    };
+    let mut found = Vec::new();
+    for named in paths(&tokens(text)) {
+        let absolute = absolute(path, &named);
+        if let Some(other) = absolute.strip_prefix("crate::").and_then(|rest| rest.split("::").next())
+            && other != module
+            && layer_of(other).is_some_and(|below| below >= layer)
+        {
+            found.push(Violation {
+                line: named.line,
+                what: format!("`{module}` may not import from `{other}`: imports go downwards only"),
+            });
+        }
+        for (owned, owners) in OWNERS {
+            if starts_with(&absolute, owned) && !owners.contains(&module) {
+                found.push(Violation {
+                    line: named.line,
+                    what: format!("`{owned}` belongs to {}, not to `{module}`", owners.join(" and ")),
+                });
+            }
+        }
+        for forbidden in FORBIDDEN.iter().filter(|(who, _)| *who == module).flat_map(|(_, what)| *what) {
+            if starts_with(&absolute, forbidden) {
+                found.push(Violation { line: named.line, what: format!("`{module}` may not touch `{forbidden}`") });
+            }
+        }
+    }
+    found
+}
+
+fn layer_of(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+/// The path from the root of its crate: `self`, `super` and the library's own name are replaced.
+fn absolute(file: &str, named: &Path) -> String {
+    let inner = file.strip_prefix("src/").and_then(|rest| rest.strip_suffix(".rs")).unwrap_or(file);
+    let mut module: Vec<&str> = inner.split('/').filter(|part| *part != "lib").collect();
+    let mut inline = named.inline_modules;
+    let mut rest = named.segments.as_slice();
+    match rest.first().map(String::as_str) {
+        Some("cograph") => return format!("crate::{}", rest[1..].join("::")),
+        Some("self" | "super") => {}
+        _ => return rest.join("::"),
+    }
+    while let Some(step @ ("self" | "super")) = rest.first().map(String::as_str) {
+        if step == "super" {
+            match inline {
+                0 => drop(module.pop()),
+                _ => inline -= 1,
+            }
+        }
+        rest = &rest[1..];
+    }
+    if inline > 0 {
+        return rest.join("::");
+    }
+    let whole: Vec<&str> = std::iter::once("crate").chain(module).chain(rest.iter().map(String::as_str)).collect();
+    whole.join("::")
+}
+
+fn starts_with(path: &str, prefix: &str) -> bool {
+    path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+}
+
+/// Grammar crates (`tree_sitter_<language>`) are named in `grammars/` only, and no language is named in `src`. Short names are
+/// ordinary words or letters: of those only a literal that is nothing else counts.
+pub(super) fn language_names(_path: &str, text: &str, languages: &[String]) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for token in tokens(text) {
+        let lower = token.text.to_lowercase();
+        let whole = token.kind == Kind::Literal && languages.contains(&lower);
+        let part = words(&token.text).into_iter().find(|word| word.len() > 2 && languages.contains(word));
+        if let Some(name) = if whole { Some(lower) } else { part } {
+            found.push(Violation {
+                line: token.line,
+                what: format!("names the language `{name}`: languages are data in grammars/"),
+            });
+        }
+    }
+    found
+}
+
+/// The words of a text in lower case: `fromRustPath`, `from_rust_path` and `from Rust path` have the same.
+fn words(text: &str) -> Vec<String> {
+    let (mut found, mut word, mut after_small) = (Vec::new(), String::new(), false);
+    for c in text.chars() {
+        if !c.is_alphanumeric() || (c.is_uppercase() && after_small) {
+            found.push(std::mem::take(&mut word));
+        }
+        if c.is_alphanumeric() {
+            word.extend(c.to_lowercase());
+        }
+        after_small = c.is_lowercase();
+    }
+    found.push(word);
+    found.retain(|word| !word.is_empty());
+    found
+}
+
+/// The first line says what the file is, and the file is short enough to be read.
+pub(super) fn shape(_path: &str, text: &str) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let lines = text.lines().count();
+    let said = text.lines().next().and_then(|first| first.strip_prefix("//! ")).unwrap_or_default();
+    if said.len() <= 20 {
+        found.push(Violation { line: 1, what: "the first line does not say with `//!` what lives here".into() });
+    }
+    if lines > MAX_LINES {
+        found.push(Violation { line: lines, what: format!("{lines} lines: split it by meaning at {MAX_LINES}") });
+    }
+    found
+}
+
+/// Nothing is left for later, nothing waits by sleeping, no test is switched off.
+pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
+    // In two halves, so that this file does not name what it forbids.
+    let notes = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X"), concat!("HA", "CK")];
+    let all = tokens(text);
+    let code: Vec<&Token> = all.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
+    let mut found = Vec::new();
+    for token in all.iter().filter(|token| token.kind == Kind::Comment) {
+        if let Some(note) = notes.iter().find(|note| token.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == **note))
+        {
+            found.push(Violation { line: token.line, what: format!("a note for later: {note}") });
+        }
+    }
+    for (at, token) in code.iter().enumerate() {
+        let next = |offset: usize| code.get(at + offset).map_or("", |token| token.text.as_str());
+        let what = match (token.text.as_str(), next(1), next(2)) {
+            ("todo" | "unimplemented", "!", "(") => "code left for later",
+            ("thread", "::", "sleep") | ("time", "::", "sleep") | ("sleep", "(", _) => {
+                "waits by sleeping instead of for the event itself"
+            }
+            ("#", "[", "ignore" | "should_panic") => "a test that is switched off, or content with any panic",
+            _ => continue,
+        };
+        found.push(Violation { line: token.line, what: what.into() });
+    }
+    found
+}
