@@ -19,7 +19,13 @@
 
 pub mod model;
 
+pub mod config;
 pub mod grammar;
 
 pub mod extract;
 pub mod resolve;
+pub mod source;
+
+pub mod index;
+
+pub mod cli;

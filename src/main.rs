@@ -1,3 +1,5 @@
 //! The `cograph` program: hands the command line to `cli` and turns its result into an exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    cograph::cli::main()
+}

@@ -1,0 +1,138 @@
+//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is done by the layers below.
+//!
+//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`) ends the program quietly.
+
+mod completions;
+mod export;
+mod index;
+mod json;
+mod output;
+
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
+
+use crate::config::{Config, ConfigError, Repository};
+use crate::index::IndexError;
+
+/// A code knowledge graph that a coding agent can trust.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 110, arg_required_else_help = true)]
+struct Arguments {
+    /// What to log to stderr: a level (error, warn, info, debug, trace) or a filter such as cograph::index=debug
+    #[arg(long, global = true, value_name = "FILTER", default_value = "error")]
+    log: String,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Index a repository, or bring its index up to date
+    Index(index::Arguments),
+    /// Write parts of the graph for other programs
+    #[command(subcommand)]
+    Export(export::Command),
+    /// Print a completion script for a shell
+    Completions(completions::Arguments),
+}
+
+/// Which repository a command is about.
+#[derive(Clone, Debug, clap::Args)]
+struct RootArgument {
+    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+}
+
+/// How a command ended, other than with a result.
+#[derive(Debug)]
+enum Stop {
+    /// The command line cannot be meant: exit code 2.
+    Usage(String),
+    /// Something failed: exit code 3. What was attempted on which path, and what to do.
+    Failure { message: String, hint: String },
+    /// Nobody reads the output any more: exit code 0, without a word.
+    Closed,
+}
+
+const USAGE: u8 = 2;
+const FAILURE: u8 = 3;
+
+/// Runs the program with the arguments of this process.
+pub fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are results; clap knows where each kind of message goes.
+            let code = if error.use_stderr() { USAGE } else { 0 };
+            return if error.print().is_ok() || code == 0 { ExitCode::from(code) } else { ExitCode::from(FAILURE) };
+        }
+    };
+    let stop = match start_log(&arguments.log).and_then(|()| run(arguments.command)) {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(stop) => stop,
+    };
+    match stop {
+        Stop::Closed => ExitCode::SUCCESS,
+        Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
+        Stop::Failure { message, hint } => end(FAILURE, &format!("error: {message}\n  hint: {hint}")),
+    }
+}
+
+fn run(command: Command) -> Result<(), Stop> {
+    let config = Config::from_environment()?;
+    match command {
+        Command::Index(arguments) => index::run(&config, &arguments),
+        Command::Export(command) => export::run(&config, &command),
+        Command::Completions(arguments) => completions::run(&arguments),
+    }
+}
+
+fn end(code: u8, message: &str) -> ExitCode {
+    output::note(message);
+    ExitCode::from(code)
+}
+
+fn start_log(filter: &str) -> Result<(), Stop> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| Stop::Usage(format!("--log {filter:?} is no filter: {error}")))?;
+    // A second start in one process (tests) keeps the first log.
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false).try_init();
+    Ok(())
+}
+
+impl RootArgument {
+    fn repository(&self, config: &Config) -> Result<Repository, Stop> {
+        Ok(match &self.root {
+            Some(root) => config.repository_at(root)?,
+            None => config.default_repository()?,
+        })
+    }
+}
+
+impl From<ConfigError> for Stop {
+    fn from(error: ConfigError) -> Self {
+        Self::Failure { message: error.to_string(), hint: error.hint().to_owned() }
+    }
+}
+
+impl From<IndexError> for Stop {
+    fn from(error: IndexError) -> Self {
+        Self::Failure { message: error.to_string(), hint: error.hint().to_owned() }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::Closed,
+            _ => Self::Failure {
+                message: format!("cannot write the output: {error}"),
+                hint: "check where the output goes".to_owned(),
+            },
+        }
+    }
+}

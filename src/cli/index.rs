@@ -1,0 +1,183 @@
+//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its numbers.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use comfy_table::{CellAlignment, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::Stop;
+use super::json::Object;
+use super::output::{bytes, grouped, note, percent, to_stdout};
+use crate::config::{Config, enclosing_root};
+use crate::grammar;
+use crate::index::{self, Phase, Progress, Report, Run, Timing};
+use crate::model::Verdict;
+use crate::model::cancel::CancelToken;
+
+/// Arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    path: Option<PathBuf>,
+    /// Print the numbers as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// Show how long each phase took
+    #[arg(long)]
+    timings: bool,
+}
+
+pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+    let repository = match &arguments.path {
+        Some(path) => config.repository_at(path)?,
+        None => config.default_repository()?,
+    };
+    let around = enclosing_root(&repository.root);
+    if around != repository.root {
+        note(&format!(
+            "note: {} is part of {}; questions asked in it without --root go to the larger one",
+            repository.root.display(),
+            around.display()
+        ));
+    }
+    let started = Instant::now();
+    let cancel = CancelToken::new();
+    let display = Display::new(arguments.json);
+    let (graph, timings) = index::build_graph(
+        &repository.root,
+        &Run { progress: &|progress| display.show(progress), ..Run::quiet(config.limits, &cancel) },
+    )?;
+    display.finish();
+    let report = Report::of(&graph);
+    let elapsed = started.elapsed();
+    let text = if arguments.json {
+        json(&report, elapsed, &timings) + "\n"
+    } else {
+        let mut text = table(&report, elapsed);
+        if arguments.timings {
+            text.push_str(&timings_line(&timings));
+        }
+        text
+    };
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// Shows progress: a bar on a terminal, a line a phase elsewhere, nothing beside JSON.
+struct Display {
+    bar: Option<ProgressBar>,
+    last_line: Mutex<Option<Phase>>,
+    quiet: bool,
+}
+
+impl Display {
+    fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{msg:>8} {bar:32} {human_pos}/{human_len} files {elapsed}");
+            ProgressBar::no_length().with_style(style.expect("the template is a constant that is well formed"))
+        });
+        Self { bar, last_line: Mutex::new(None), quiet }
+    }
+
+    fn show(&self, progress: Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(progress.phase.word());
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+        } else if !self.quiet {
+            let mut last = self.last_line.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            if *last != Some(progress.phase) {
+                *last = Some(progress.phase);
+                let files = if progress.total == 0 { String::new() } else { format!(" {} files", grouped(progress.total)) };
+                note(&format!("{}{files}", progress.phase.word()));
+            }
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn table(report: &Report, elapsed: Duration) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut header = vec!["language".to_owned(), "files".to_owned(), "symbols".to_owned(), "references".to_owned()];
+    header.extend(Verdict::ALL.iter().map(|verdict| verdict.word().to_owned()));
+    header.push("problems".to_owned());
+    table.set_header(header);
+    let mut verdicts = [0; Verdict::ALL.len()];
+    for numbers in &report.languages {
+        for (sum, count) in verdicts.iter_mut().zip(numbers.verdicts) {
+            *sum += count;
+        }
+        let name = grammar::language(numbers.language).name;
+        table.add_row(row(name, [numbers.files, numbers.symbols, numbers.references], numbers.verdicts, numbers.problems));
+    }
+    table.add_row(row("total", [report.indexed, report.symbols(), report.references()], verdicts, report.problems));
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = format!("{}\n\n", table.trim_fmt());
+    text.push_str(&format!("{} files met, {} indexed", grouped(report.files), grouped(report.indexed)));
+    if report.partly > 0 {
+        text.push_str(&format!(" ({} of them partly)", grouped(report.partly)));
+    }
+    let skipped: u64 = report.skipped.iter().map(|(_, count)| count).sum();
+    if skipped > 0 {
+        let reasons: Vec<String> =
+            report.skipped.iter().map(|(reason, count)| format!("{} {}", grouped(*count), reason.word())).collect();
+        text.push_str(&format!(", {} skipped: {}", grouped(skipped), reasons.join(", ")));
+    }
+    text.push_str(&format!("\n{} of source in {:.2} s\n", bytes(report.bytes), elapsed.as_secs_f64()));
+    text
+}
+
+fn row(name: &str, counts: [u64; 3], verdicts: [u64; Verdict::ALL.len()], problems: u64) -> Vec<String> {
+    let mut cells = vec![name.to_owned()];
+    cells.extend(counts.map(grouped));
+    cells.extend(verdicts.map(|count| percent(count, counts[2])));
+    cells.push(grouped(problems));
+    cells
+}
+
+fn timings_line(timings: &[Timing]) -> String {
+    let parts: Vec<String> =
+        timings.iter().map(|timing| format!("{} {:.3} s", timing.phase.word(), timing.elapsed.as_secs_f64())).collect();
+    format!("{}\n", parts.join(" · "))
+}
+
+fn json(report: &Report, elapsed: Duration, timings: &[Timing]) -> String {
+    let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+    let mut languages = Object::new();
+    for numbers in &report.languages {
+        let mut language = Object::new()
+            .number("files", numbers.files)
+            .number("symbols", numbers.symbols)
+            .number("references", numbers.references);
+        for (verdict, count) in Verdict::ALL.iter().zip(numbers.verdicts) {
+            language = language.number(verdict.word(), count);
+        }
+        languages = languages.object(grammar::language(numbers.language).name, language.number("problems", numbers.problems));
+    }
+    let skipped = report.skipped.iter().fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
+    let phases =
+        timings.iter().fold(Object::new(), |object, timing| object.number(timing.phase.word(), milliseconds(timing.elapsed)));
+    Object::new()
+        .number("files", report.files)
+        .number("indexed", report.indexed)
+        .number("partly", report.partly)
+        .number("symbols", report.symbols())
+        .number("references", report.references())
+        .number("problems", report.problems)
+        .number("source_bytes", report.bytes)
+        .object("languages", languages)
+        .object("skipped", skipped)
+        .number("milliseconds", milliseconds(elapsed))
+        .object("phases_milliseconds", phases)
+        .finish()
+}

@@ -1,0 +1,77 @@
+//! Objects in JSON, written field by field: what `index --json` and `export` need, and no more.
+
+use std::fmt::Write as _;
+
+/// An object that is being written.
+pub(super) struct Object(String);
+
+impl Object {
+    pub(super) fn new() -> Self {
+        Self("{".to_owned())
+    }
+
+    pub(super) fn text(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        push_string(&mut self.0, value);
+        self
+    }
+
+    pub(super) fn number(self, key: &str, value: u64) -> Self {
+        self.raw(key, &value.to_string())
+    }
+
+    pub(super) fn boolean(self, key: &str, value: bool) -> Self {
+        self.raw(key, if value { "true" } else { "false" })
+    }
+
+    pub(super) fn object(self, key: &str, value: Object) -> Self {
+        self.raw(key, &value.finish())
+    }
+
+    pub(super) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    fn raw(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        self.0.push_str(value);
+        self
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.0.len() > 1 {
+            self.0.push_str(", ");
+        }
+        push_string(&mut self.0, key);
+        self.0.push_str(": ");
+    }
+}
+
+fn push_string(out: &mut String, value: &str) {
+    out.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c < ' ' || c == '\u{7f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects() {
+        let inner = Object::new().boolean("yes", true);
+        let text = Object::new().text("a\"", "b\\\n\u{1}\u{e9}").number("n", 7).object("o", inner).finish();
+        assert_eq!(text, "{\"a\\\"\": \"b\\\\\\n\\u0001\u{e9}\", \"n\": 7, \"o\": {\"yes\": true}}");
+    }
+}

@@ -1,0 +1,274 @@
+//! Settings from outside: the only reader of the environment, of the home directory and of the place of the cache; limits; what the root of a repository is. Opens no store and reads no source.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Everything that comes from outside the command line and the repository.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where stores live, if a place is known: one directory a repository.
+    pub cache_directory: Option<PathBuf>,
+    /// Where a client says its project is, if it does.
+    pub project_directory: Option<PathBuf>,
+    /// Whether the user wants output without colour.
+    pub no_color: bool,
+    /// What bounds the work.
+    pub limits: Limits,
+}
+
+/// What bounds the work of an index run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Size of the largest file that is read, in bytes.
+    pub file_bytes: u64,
+    /// Length of the longest line of a file that is parsed, in bytes.
+    pub line_bytes: usize,
+    /// Number of threads that read, parse and resolve.
+    pub threads: usize,
+    /// Stack of each of those threads: deeply nested source needs it.
+    pub stack_bytes: usize,
+}
+
+/// A directory that is indexed as one unit, and where its store is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Repository {
+    /// Its canonical root.
+    pub root: PathBuf,
+    /// Name of its directory in the cache: a readable prefix and a hash of the root.
+    pub key: String,
+    /// Where its store is.
+    pub store_directory: PathBuf,
+}
+
+/// Why a setting could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The root does not exist.
+    #[error("no such directory: {}", path.display())]
+    Missing {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// The root is not a directory.
+    #[error("not a directory: {}", path.display())]
+    NotADirectory {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// The root could not be looked at.
+    #[error("cannot open the directory {}: {source}", path.display())]
+    Unreadable {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No place for the cache is known.
+    #[error("no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path")]
+    NoCacheDirectory,
+    /// A number from the environment is not one.
+    #[error("{name}={value:?} is not a whole number greater than 0")]
+    NotANumber {
+        /// The variable.
+        name: &'static str,
+        /// Its value.
+        value: OsString,
+    },
+    /// The working directory is gone or may not be read.
+    #[error("cannot tell the working directory: {source}")]
+    NoWorkingDirectory {
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl ConfigError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "check the spelling, or name the repository's directory with --root",
+            Self::NotADirectory { .. } => "name the directory that contains the file",
+            Self::Unreadable { .. } => "check the permissions of the directory and of those above it",
+            Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
+            Self::NotANumber { .. } => "correct or unset the variable",
+            Self::NoWorkingDirectory { .. } => "change to a directory that exists, or name one with --root",
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file_bytes: 4 << 20,
+            line_bytes: 32 << 10,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            stack_bytes: 32 << 20,
+        }
+    }
+}
+
+impl Config {
+    /// Reads the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+    pub fn from_environment() -> Result<Self, ConfigError> {
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// Reads variables through `lookup`. A variable that is set to nothing counts as not set.
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
+        let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        let directory = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache_directory = get("COGRAPH_CACHE_DIR")
+            .map(PathBuf::from)
+            .and_then(|path| std::path::absolute(path).ok())
+            .or_else(|| directory("XDG_CACHE_HOME").map(|path| path.join("cograph")))
+            .or_else(|| directory("HOME").map(|path| path.join(".cache").join("cograph")));
+        let mut limits = Limits::default();
+        if let Some(bytes) = number("COGRAPH_FILE_LIMIT", &get)? {
+            limits.file_bytes = bytes as u64;
+        }
+        if let Some(bytes) = number("COGRAPH_LINE_LIMIT", &get)? {
+            limits.line_bytes = bytes;
+        }
+        if let Some(threads) = number("COGRAPH_THREADS", &get)? {
+            limits.threads = threads;
+        }
+        Ok(Self {
+            cache_directory,
+            project_directory: directory("CLAUDE_PROJECT_DIR"),
+            no_color: get("NO_COLOR").is_some(),
+            limits,
+        })
+    }
+
+    /// The repository at exactly this directory, even if it lies inside another repository.
+    pub fn repository_at(&self, directory: &Path) -> Result<Repository, ConfigError> {
+        self.repository(canonical_directory(directory)?)
+    }
+
+    /// The repository that contains this directory: the nearest directory at or above it that has a `.git` (a directory,
+    /// or a file as in a linked work tree), else the directory itself.
+    pub fn repository_around(&self, directory: &Path) -> Result<Repository, ConfigError> {
+        self.repository(enclosing_root(&canonical_directory(directory)?))
+    }
+
+    /// The repository that contains the client's project directory, or else the working directory.
+    pub fn default_repository(&self) -> Result<Repository, ConfigError> {
+        match &self.project_directory {
+            Some(directory) => self.repository_around(directory),
+            None => {
+                let here = std::env::current_dir().map_err(|source| ConfigError::NoWorkingDirectory { source })?;
+                self.repository_around(&here)
+            }
+        }
+    }
+
+    fn repository(&self, root: PathBuf) -> Result<Repository, ConfigError> {
+        let key = repository_key(&root);
+        let cache = self.cache_directory.as_ref().ok_or(ConfigError::NoCacheDirectory)?;
+        let store_directory = cache.join(&key);
+        Ok(Repository { root, key, store_directory })
+    }
+}
+
+/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself.
+pub fn enclosing_root(directory: &Path) -> PathBuf {
+    let found = directory.ancestors().find(|candidate| candidate.join(".git").symlink_metadata().is_ok());
+    found.unwrap_or(directory).to_path_buf()
+}
+
+fn canonical_directory(path: &Path) -> Result<PathBuf, ConfigError> {
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => ConfigError::Missing { path: path.to_path_buf() },
+        io::ErrorKind::NotADirectory => ConfigError::NotADirectory { path: path.to_path_buf() },
+        _ => ConfigError::Unreadable { path: path.to_path_buf(), source },
+    };
+    let canonical = fs::canonicalize(path).map_err(failed)?;
+    if !fs::metadata(&canonical).map_err(failed)?.is_dir() {
+        return Err(ConfigError::NotADirectory { path: path.to_path_buf() });
+    }
+    Ok(canonical)
+}
+
+/// A directory name that is unique to the root and tells a person which repository it is.
+fn repository_key(root: &Path) -> String {
+    const READABLE: usize = 40;
+    let name = root.file_name().unwrap_or_default().to_string_lossy();
+    let readable: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).take(READABLE).collect();
+    format!("{readable}-{:016x}", xxh3_64(root.as_os_str().as_encoded_bytes()))
+}
+
+fn number(name: &'static str, get: &impl Fn(&str) -> Option<OsString>) -> Result<Option<usize>, ConfigError> {
+    let Some(value) = get(name) else { return Ok(None) };
+    let parsed = value.to_str().and_then(|text| text.parse::<usize>().ok()).filter(|&number| number > 0);
+    parsed.map(Some).ok_or(ConfigError::NotANumber { name, value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
+        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+    }
+
+    #[test]
+    fn the_first_usable_variable_names_the_cache() {
+        let cache = |variables| config(variables).expect("no number is set").cache_directory;
+        let all = [("COGRAPH_CACHE_DIR", "/a"), ("XDG_CACHE_HOME", "/b"), ("HOME", "/c")];
+        assert_eq!(cache(&all), Some(PathBuf::from("/a")));
+        assert_eq!(cache(&all[1..]), Some(PathBuf::from("/b/cograph")));
+        assert_eq!(cache(&all[2..]), Some(PathBuf::from("/c/.cache/cograph")));
+        assert_eq!(
+            cache(&[("COGRAPH_CACHE_DIR", ""), ("XDG_CACHE_HOME", "relative"), ("HOME", "/c")]),
+            Some("/c/.cache/cograph".into())
+        );
+        assert_eq!(cache(&[]), None);
+    }
+
+    #[test]
+    fn a_repository_without_a_cache_is_a_typed_error() {
+        let error =
+            config(&[]).expect("no number is set").repository_at(Path::new("/")).expect_err("there is no cache directory");
+        assert!(matches!(error, ConfigError::NoCacheDirectory));
+    }
+
+    #[test]
+    fn limits_are_numbers() {
+        let limits = config(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_LIMIT", "10")]).expect("both are numbers").limits;
+        assert_eq!((limits.threads, limits.file_bytes), (3, 10));
+        for wrong in ["0", "-1", "many"] {
+            assert!(matches!(
+                config(&[("COGRAPH_THREADS", wrong)]),
+                Err(ConfigError::NotANumber { name: "COGRAPH_THREADS", .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn the_root_is_the_nearest_directory_with_git_unless_named_exactly() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let top = fs::canonicalize(directory.path()).expect("it exists");
+        let inner = top.join("a/b");
+        fs::create_dir_all(&inner).expect("created");
+        let config = config(&[("COGRAPH_CACHE_DIR", "/cache")]).expect("no number is set");
+        fs::write(top.join("a/.git"), "gitdir: elsewhere").expect("written");
+        assert_eq!(config.repository_around(&inner).expect("exists").root, top.join("a"));
+        assert_eq!(config.repository_at(&inner).expect("exists").root, inner);
+        fs::create_dir(inner.join(".git")).expect("created");
+        assert_eq!(config.repository_around(&inner).expect("exists").root, inner);
+    }
+
+    #[test]
+    fn keys_are_readable_distinct_and_safe_as_names() {
+        let key = repository_key(Path::new("/home/x/My Project!"));
+        assert!(key.starts_with("My_Project_-"), "{key}");
+        assert_ne!(key, repository_key(Path::new("/home/y/My Project!")));
+        assert_eq!(repository_key(Path::new("/")).len(), 17);
+    }
+}

@@ -1,0 +1,47 @@
+//! What is to be done with each file of a walk, before any is read: languages by name, and what the neighbours of a file say.
+
+use rustc_hash::FxHashMap;
+
+use crate::grammar;
+use crate::model::{LanguageId, RepoPath};
+use crate::source::{Walk, WalkedFile};
+
+/// The files of a run, sorted by path, and what their directories say about their languages.
+pub(super) struct Plan {
+    /// The files.
+    pub(super) files: Vec<WalkedFile>,
+    /// Positions in `files`, the largest file first.
+    pub(super) largest_first: Vec<usize>,
+    /// Directory -> number of files a language, among those whose language is certain.
+    neighbours: FxHashMap<Box<str>, Vec<u32>>,
+}
+
+pub(super) fn plan(walk: Walk) -> Plan {
+    let files = walk.files;
+    let languages = grammar::all().len();
+    let mut neighbours: FxHashMap<Box<str>, Vec<u32>> = FxHashMap::default();
+    for file in &files {
+        if let Some(language) = certain_language(&file.path, languages) {
+            let directory = neighbours.entry(Box::from(file.path.directory())).or_insert_with(|| vec![0; languages]);
+            directory[usize::from(language.0)] += 1;
+        }
+    }
+    let mut largest_first: Vec<usize> = (0..files.len()).collect();
+    largest_first.sort_by_key(|&position| std::cmp::Reverse(files[position].stamp.size));
+    Plan { files, largest_first, neighbours }
+}
+
+impl Plan {
+    /// The language of a file by its path, the start of its text, and its directory.
+    pub(super) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
+        grammar::detect(path, head, self.neighbours.get(path.directory()).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// The language of a file if its name alone decides it: whatever its neighbours are.
+fn certain_language(path: &RepoPath, languages: usize) -> Option<LanguageId> {
+    let alone = grammar::detect(path, &[], &[])?;
+    let mut others = vec![u32::MAX; languages];
+    others[usize::from(alone.0)] = 0;
+    (grammar::detect(path, &[], &others) == Some(alone)).then_some(alone)
+}

@@ -1,0 +1,96 @@
+//! How far a run is, and how long its phases took. Plain data and a clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// A phase of a run, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Phase {
+    /// Listing the files.
+    Walk,
+    /// Reading files and extracting their facts.
+    Extract,
+    /// Resolving references.
+    Resolve,
+    /// Writing the store.
+    Write,
+}
+
+impl Phase {
+    /// The word that people see.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Walk => "list",
+            Self::Extract => "parse",
+            Self::Resolve => "resolve",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// How far a run is. `total` is 0 while it is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// The phase.
+    pub phase: Phase,
+    /// Files done in this phase.
+    pub done: u64,
+    /// Files to do in this phase.
+    pub total: u64,
+}
+
+/// How long a phase took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// The phase.
+    pub phase: Phase,
+    /// Its duration by the clock on the wall.
+    pub elapsed: Duration,
+}
+
+/// Takes the time of phases, one after the other.
+pub(super) struct Stopwatch {
+    last: Instant,
+    laps: Vec<Timing>,
+}
+
+impl Stopwatch {
+    pub(super) fn start() -> Self {
+        Self { last: Instant::now(), laps: Vec::new() }
+    }
+
+    /// Ends a phase; the next one begins.
+    pub(super) fn lap(&mut self, phase: Phase) {
+        let now = Instant::now();
+        self.laps.push(Timing { phase, elapsed: now.duration_since(self.last) });
+        self.last = now;
+    }
+
+    pub(super) fn laps(self) -> Vec<Timing> {
+        self.laps
+    }
+}
+
+/// Counts the files of a phase from several threads and reports some two hundred times in all.
+pub(super) struct Counter<'a> {
+    phase: Phase,
+    done: AtomicU64,
+    total: u64,
+    report: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl<'a> Counter<'a> {
+    /// Starts the phase and reports that.
+    pub(super) fn start(phase: Phase, total: usize, report: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        let total = total as u64;
+        report(Progress { phase, done: 0, total });
+        Self { phase, done: AtomicU64::new(0), total, report }
+    }
+
+    pub(super) fn add_one(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        if done == self.total || done.is_multiple_of((self.total / 200).max(1)) {
+            (self.report)(Progress { phase: self.phase, done, total: self.total });
+        }
+    }
+}

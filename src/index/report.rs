@@ -1,0 +1,99 @@
+//! What a graph holds, in numbers: what a run reports at its end.
+
+use crate::model::graph::Graph;
+use crate::model::{LanguageId, SkipReason, Verdict};
+
+/// Numbers of a whole graph.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Files that the walk met.
+    pub files: u64,
+    /// Files with facts.
+    pub indexed: u64,
+    /// Files with facts that have problems, too.
+    pub partly: u64,
+    /// Regions that are incomplete, in all files.
+    pub problems: u64,
+    /// Bytes of the files with facts.
+    pub bytes: u64,
+    /// One entry a language that has files, in order of id.
+    pub languages: Vec<LanguageReport>,
+    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not occur.
+    pub skipped: Vec<(SkipReason, u64)>,
+}
+
+/// Numbers of one language.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LanguageReport {
+    /// The language.
+    pub language: LanguageId,
+    /// Files with facts.
+    pub files: u64,
+    /// Symbols.
+    pub symbols: u64,
+    /// References of all kinds.
+    pub references: u64,
+    /// References by verdict, in the order of `Verdict::ALL`.
+    pub verdicts: [u64; Verdict::ALL.len()],
+    /// Regions that are incomplete.
+    pub problems: u64,
+}
+
+impl Report {
+    /// Counts a graph.
+    pub fn of(graph: &Graph) -> Self {
+        let mut report = Self { files: graph.files.len() as u64, ..Self::default() };
+        for (file, resolution) in graph.files.iter().zip(&graph.resolutions) {
+            let facts = match &file.content {
+                Ok(facts) => facts,
+                Err(reason) => {
+                    report.count_skipped(*reason);
+                    continue;
+                }
+            };
+            report.indexed += 1;
+            report.bytes += file.stamp.size;
+            let problems = facts.problems.len() as u64;
+            report.problems += problems;
+            report.partly += u64::from(problems > 0);
+            let Some(language) = file.language else { continue };
+            let numbers = report.language(language);
+            numbers.files += 1;
+            numbers.symbols += facts.symbols.len() as u64;
+            numbers.references += facts.sites.len() as u64;
+            numbers.problems += problems;
+            for site in &resolution.sites {
+                numbers.verdicts[site.verdict as usize] += 1;
+            }
+        }
+        report.languages.sort_by_key(|numbers| numbers.language);
+        report.skipped.sort();
+        report
+    }
+
+    /// Symbols of all languages.
+    pub fn symbols(&self) -> u64 {
+        self.languages.iter().map(|numbers| numbers.symbols).sum()
+    }
+
+    /// References of all languages.
+    pub fn references(&self) -> u64 {
+        self.languages.iter().map(|numbers| numbers.references).sum()
+    }
+
+    fn language(&mut self, language: LanguageId) -> &mut LanguageReport {
+        let position = self.languages.iter().position(|numbers| numbers.language == language).unwrap_or_else(|| {
+            let verdicts = [0; Verdict::ALL.len()];
+            self.languages.push(LanguageReport { language, files: 0, symbols: 0, references: 0, verdicts, problems: 0 });
+            self.languages.len() - 1
+        });
+        &mut self.languages[position]
+    }
+
+    fn count_skipped(&mut self, reason: SkipReason) {
+        match self.skipped.iter_mut().find(|(other, _)| *other == reason) {
+            Some((_, count)) => *count += 1,
+            None => self.skipped.push((reason, 1)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone, unreadable or makes the
+//! extraction panic costs that file and leaves its reason.
+
+use rustc_hash::FxHashSet;
+use std::path::Path;
+
+use super::Run;
+use super::plan::Plan;
+use super::progress::{Counter, Phase};
+use super::workers::{Workers, guarded};
+use crate::extract;
+use crate::grammar;
+use crate::model::facts::FileFacts;
+use crate::model::graph::FileRecord;
+use crate::model::{LanguageId, RepoPath, SkipReason};
+use crate::resolve::ProjectFile;
+use crate::source::{self, Text, WalkedFile, WalkedKind};
+
+/// As much of a file as a `#!` line needs.
+const SHEBANG_BYTES: usize = 512;
+/// As much of a file as is searched for marks of a language.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Files with their facts, sorted by path, and the files that only module systems read.
+pub(super) struct TakenIn {
+    pub(super) files: Vec<FileRecord>,
+    pub(super) project_files: Vec<ProjectFile>,
+}
+
+pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
+    let project_names: FxHashSet<&str> =
+        grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect();
+    let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
+    let mut results = workers.map(&plan.largest_first, run, |position| {
+        let file = &plan.files[position];
+        let taken = take_in_file(root, file, project_names.contains(file.path.file_name()), plan, run);
+        counter.add_one();
+        taken
+    });
+    results.sort_unstable_by_key(|(position, _)| *position);
+    let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
+    for (_, (record, project_file)) in results {
+        taken.files.push(record);
+        taken.project_files.extend(project_file);
+    }
+    taken
+}
+
+fn take_in_file(
+    root: &Path,
+    file: &WalkedFile,
+    is_project_file: bool,
+    plan: &Plan,
+    run: &Run,
+) -> (FileRecord, Option<ProjectFile>) {
+    let skipped = |reason| FileRecord { path: file.path.clone(), stamp: file.stamp, language: None, content: Err(reason) };
+    match file.kind {
+        WalkedKind::File => {}
+        WalkedKind::Symlink => return (skipped(SkipReason::Symlink), None),
+        WalkedKind::Special => return (skipped(SkipReason::Special), None),
+        WalkedKind::Unreadable => return (skipped(SkipReason::Unreadable), None),
+    }
+    let language = match language_by_name(root, &file.path, plan) {
+        Ok(language) => language,
+        Err(reason) => return (skipped(reason), None),
+    };
+    if language.is_none() && !is_project_file {
+        return (skipped(SkipReason::NoLanguage), None);
+    }
+    let read = source::read(root, &file.path, &run.limits);
+    let mut record = FileRecord { path: file.path.clone(), stamp: read.stamp, language, content: Err(SkipReason::NoLanguage) };
+    let text = match read.text {
+        Ok(text) => text,
+        Err(reason) => {
+            record.content = Err(reason);
+            return (record, None);
+        }
+    };
+    let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
+    if language.is_some() {
+        record.language = plan.language(&file.path, &text.bytes[..text.bytes.len().min(HEAD_BYTES)]);
+    }
+    if let Some(language) = record.language {
+        record.content = facts(&file.path, language, text, run);
+    }
+    (record, project_file)
+}
+
+/// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
+fn language_by_name(root: &Path, path: &RepoPath, plan: &Plan) -> Result<Option<LanguageId>, SkipReason> {
+    let by_name = plan.language(path, &[]);
+    if by_name.is_some() || path.extension().is_some() {
+        return Ok(by_name);
+    }
+    Ok(plan.language(path, &source::read_head(root, path, SHEBANG_BYTES)?))
+}
+
+fn facts(path: &RepoPath, language: LanguageId, text: Text, run: &Run) -> Result<FileFacts, SkipReason> {
+    let extracted = guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    match extracted {
+        Ok(mut facts) => {
+            facts.problems.extend(text.problems);
+            facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
+            Ok(facts)
+        }
+        Err(message) => {
+            tracing::error!(path = path.as_str(), message, "extraction failed; the file is left out");
+            Err(SkipReason::Quarantined)
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Bytes of a file to text: encodings, binary data, long lines. Pure.
+
+use std::borrow::Cow;
+
+use crate::model::{Problem, ProblemKind, SkipReason};
+
+pub(super) const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The text of a file. Lines, columns and offsets refer to it; they are those of the file on disk unless that is UTF-16.
+#[derive(Debug)]
+pub struct Text {
+    /// Valid UTF-8. A byte order mark is kept, so that offsets are those of the file.
+    pub bytes: Vec<u8>,
+    /// Where bytes were replaced.
+    pub problems: Vec<Problem>,
+}
+
+/// Makes text of the bytes of a file, or says why they are none.
+pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReason> {
+    let mut text = match utf16(&bytes) {
+        Some(decoded) => Text { bytes: decoded?.into_bytes(), problems: Vec::new() },
+        None if bytes.contains(&0) => return Err(SkipReason::Binary),
+        None => Text { bytes, problems: Vec::new() },
+    };
+    replace_foreign_bytes(&mut text)?;
+    if text.bytes.split(|&byte| byte == b'\n').any(|line| line.len() > line_limit) {
+        return Err(SkipReason::LongLine);
+    }
+    Ok(text)
+}
+
+/// The text of bytes that start with a mark of UTF-16; `None` for all others.
+fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
+    let from_bytes: fn([u8; 2]) -> u16 = match bytes {
+        // FF FE 00 00 is the mark of UTF-32, which nobody writes source in: its zero bytes make it binary.
+        [0xff, 0xfe, 0, 0, ..] => return None,
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return None,
+    };
+    let units = bytes[2..].chunks_exact(2).map(|pair| from_bytes([pair[0], pair[1]]));
+    let whole = bytes.len().is_multiple_of(2);
+    let decoded: Result<String, _> = char::decode_utf16(units).collect();
+    Some(match decoded {
+        Ok(text) if whole && !text.contains('\0') => Ok(text),
+        Ok(_) | Err(_) => Err(SkipReason::Encoding),
+    })
+}
+
+/// Puts `?` in the place of every byte that is not UTF-8 (Latin-1 and the like), so that all offsets stay. Text with more
+/// than one such byte in three is not taken for text.
+fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
+    if std::str::from_utf8(&text.bytes).is_ok() {
+        return Ok(());
+    }
+    let mut replaced = Vec::with_capacity(text.bytes.len());
+    let mut foreign = 0;
+    let mut line = 1;
+    let mut lines: Option<(u32, u32)> = None;
+    for chunk in text.bytes.utf8_chunks() {
+        replaced.extend_from_slice(chunk.valid().as_bytes());
+        line += u32::try_from(chunk.valid().matches('\n').count()).unwrap_or(u32::MAX);
+        if !chunk.invalid().is_empty() {
+            replaced.extend(chunk.invalid().iter().map(|_| b'?'));
+            foreign += chunk.invalid().len();
+            lines = Some((lines.map_or(line, |(first, _)| first), line));
+        }
+    }
+    if foreign * 3 > replaced.len() {
+        return Err(SkipReason::Encoding);
+    }
+    text.bytes = replaced;
+    text.problems.extend(lines.map(|(first_line, last_line)| Problem { kind: ProblemKind::Encoding, first_line, last_line }));
+    Ok(())
+}
+
+impl Text {
+    /// The text as a string.
+    pub fn as_str(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Result<(String, usize), SkipReason> {
+        decode(bytes.to_vec(), 40).map(|text| (text.as_str().into_owned(), text.problems.len()))
+    }
+
+    fn plain(text: &str) -> Result<(String, usize), SkipReason> {
+        Ok((text.to_owned(), 0))
+    }
+
+    #[test]
+    fn encodings() {
+        assert_eq!(text(b""), plain(""));
+        assert_eq!(text(b"a\r\nb"), plain("a\r\nb"));
+        assert_eq!(text(b"\xef\xbb\xbfa"), plain("\u{feff}a"));
+        assert_eq!(text(b"\xff\xfea\0\xe9\0"), plain("a\u{e9}"));
+        assert_eq!(text(b"\xfe\xff\0a\xd8\x3d\xde\0"), plain("a\u{1f600}"));
+        assert_eq!(text(b"\xff\xfea"), Err(SkipReason::Encoding), "half a unit");
+        assert_eq!(text(b"\xfe\xff\xd8\x00\0a"), Err(SkipReason::Encoding), "half a pair");
+        assert_eq!(text(b"\xff\xfe\0\0a\0\0\0"), Err(SkipReason::Binary), "UTF-32");
+        assert_eq!(text(b"x\0y"), Err(SkipReason::Binary));
+        assert_eq!(text(b"\xe9\xe8\xe0 \xe9\xe8\xe0"), Err(SkipReason::Encoding), "hardly a byte of text");
+    }
+
+    #[test]
+    fn foreign_bytes_are_replaced_one_by_one_and_reported() {
+        let decoded = decode(b"one\ncaf\xe9 au lait\n\nna\xefve\nend".to_vec(), 40).expect("mostly text");
+        assert_eq!(decoded.as_str(), "one\ncaf? au lait\n\nna?ve\nend");
+        assert_eq!(decoded.problems, [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]);
+    }
+
+    #[test]
+    fn lines_have_a_limit() {
+        assert_eq!(text(&[b'x'; 40]), plain(&"x".repeat(40)));
+        assert_eq!(text(&[b'x'; 41]), Err(SkipReason::LongLine));
+    }
+}

@@ -1,0 +1,198 @@
+//! The one walk over a repository: which files there are. Reads ignore files and directory entries, no contents.
+//!
+//! What is left out, and nothing else:
+//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`, `.git/info/exclude` and the user's global excludes
+//!   leave out; the rules of the repository around the root count too, other directories above it do not;
+//! - directories of version control, and other check-outs of a repository inside this one (linked work trees);
+//! - hidden files that no language claims by name, and hidden directories that say they hold the state of a tool
+//!   (`CACHEDIR.TAG`, `pyvenv.cfg`).
+
+use std::fs;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+
+use super::{SourceError, names, stamp_of};
+use crate::config::enclosing_root;
+use crate::grammar;
+use crate::model::RepoPath;
+use crate::model::cancel::CancelToken;
+use crate::model::graph::FileStamp;
+
+/// Every file of a repository at one moment, sorted by path.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {
+    /// The files, sorted.
+    pub files: Vec<WalkedFile>,
+}
+
+/// A file that the walk met.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WalkedFile {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Size and time; the hash is 0.
+    pub stamp: FileStamp,
+    /// What it is.
+    pub kind: WalkedKind,
+}
+
+/// What the walk met at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WalkedKind {
+    /// A regular file.
+    File,
+    /// A symbolic link, to whatever.
+    Symlink,
+    /// A pipe, socket or device.
+    Special,
+    /// A file that could not be looked at, or a directory that could not be listed.
+    Unreadable,
+}
+
+/// Walks the repository at `root` with this many threads.
+#[expect(clippy::disallowed_methods, reason = "source is the one walker; this looks whether the root can be listed at all")]
+pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
+    let failed = |source| SourceError::Root { root: root.to_path_buf(), source };
+    fs::read_dir(root).map_err(failed)?;
+    let mut builder = WalkBuilder::new(root);
+    builder
+        .hidden(false)
+        .follow_links(false)
+        .require_git(false)
+        .parents(enclosing_root(root) != root)
+        .add_custom_ignore_filename(".cographignore")
+        .threads(threads)
+        .filter_entry(is_part_of_the_repository);
+    let found = Mutex::new(Vec::new());
+    builder.build_parallel().visit(&mut Collectors { root, cancel, found: &found });
+    if cancel.is_cancelled() {
+        return Err(SourceError::Cancelled { root: root.to_path_buf() });
+    }
+    let mut files = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    files.sort_unstable_by(|a: &WalkedFile, b: &WalkedFile| a.path.cmp(&b.path));
+    files.dedup_by(|a, b| a.path == b.path);
+    Ok(Walk { files })
+}
+
+/// Whether a directory belongs to the repository. Files are decided later.
+fn is_part_of_the_repository(entry: &DirEntry) -> bool {
+    let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+    if entry.depth() == 0 || !is_directory {
+        return entry.depth() == 0 || entry.file_name() != ".git";
+    }
+    let name = entry.file_name().as_encoded_bytes();
+    if matches!(name, b".git" | b".hg" | b".svn" | b".jj" | b".bzr" | b".pijul") {
+        return false;
+    }
+    let is_there = |name: &str| entry.path().join(name).symlink_metadata().is_ok();
+    if name.starts_with(b".") && (is_there("CACHEDIR.TAG") || is_there("pyvenv.cfg")) {
+        return false;
+    }
+    !is_linked_work_tree(entry.path())
+}
+
+/// Whether the directory is a further check-out of some repository (`git worktree add`). A submodule is not.
+#[expect(clippy::disallowed_methods, reason = "source is the one reader of repository files; the size is checked first")]
+fn is_linked_work_tree(directory: &Path) -> bool {
+    let file = directory.join(".git");
+    let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() < 4096);
+    is_file && fs::read_to_string(&file).is_ok_and(|text| text.starts_with("gitdir:") && text.contains("/worktrees/"))
+}
+
+/// Makes one collector a thread; all put what they found together at their end.
+struct Collectors<'a> {
+    root: &'a Path,
+    cancel: &'a CancelToken,
+    found: &'a Mutex<Vec<WalkedFile>>,
+}
+
+struct Collector<'a> {
+    root: &'a Path,
+    cancel: &'a CancelToken,
+    found: &'a Mutex<Vec<WalkedFile>>,
+    own: Vec<WalkedFile>,
+}
+
+impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Collectors<'a> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
+        let &mut Self { root, cancel, found } = self;
+        Box::new(Collector { root, cancel, found, own: Vec::new() })
+    }
+}
+
+impl ParallelVisitor for Collector<'_> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        if self.cancel.is_cancelled() {
+            return WalkState::Quit;
+        }
+        match entry {
+            Ok(entry) => self.own.extend(self.file(&entry)),
+            Err(error) => self.own.extend(self.failure(&error)),
+        }
+        WalkState::Continue
+    }
+}
+
+impl Collector<'_> {
+    fn file(&self, entry: &DirEntry) -> Option<WalkedFile> {
+        let file_type = entry.file_type()?;
+        if file_type.is_dir() {
+            return None;
+        }
+        let path = names::from_os(entry.path().strip_prefix(self.root).ok()?)?;
+        if is_hidden(&path) && grammar::detect(&path, &[], &[]).is_none() {
+            return None;
+        }
+        let kind = if file_type.is_file() {
+            WalkedKind::File
+        } else if file_type.is_symlink() {
+            WalkedKind::Symlink
+        } else {
+            WalkedKind::Special
+        };
+        match entry.metadata() {
+            Ok(metadata) => Some(WalkedFile { path, stamp: stamp_of(&metadata), kind }),
+            Err(error) if is_not_found(&error) => None,
+            Err(_) => Some(WalkedFile { path, stamp: UNKNOWN, kind: WalkedKind::Unreadable }),
+        }
+    }
+
+    /// What is left of an entry that could not be looked at: its path, unless it is simply gone.
+    fn failure(&self, error: &ignore::Error) -> Option<WalkedFile> {
+        if is_not_found(error) {
+            return None;
+        }
+        let path = path_of(error).and_then(|path| names::from_os(path.strip_prefix(self.root).ok()?));
+        if path.is_none() {
+            tracing::warn!(%error, "an entry of the repository could not be looked at");
+        }
+        Some(WalkedFile { path: path?, stamp: UNKNOWN, kind: WalkedKind::Unreadable })
+    }
+}
+
+impl Drop for Collector<'_> {
+    fn drop(&mut self) {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.own);
+    }
+}
+
+const UNKNOWN: FileStamp = FileStamp { size: 0, modified_ns: 0, hash: 0 };
+
+fn is_hidden(path: &RepoPath) -> bool {
+    path.as_str().starts_with('.') || path.as_str().contains("/.")
+}
+
+fn is_not_found(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        ignore::Error::Partial(errors) => errors.iter().find_map(path_of),
+        _ => None,
+    }
+}
