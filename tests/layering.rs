@@ -134,6 +134,8 @@ fn planted_uses_of_owned_crates_are_seen() {
         ("src/resolve/types.rs", "use tree_sitter::Node;"),
         ("src/server.rs", "use ::notify::Watcher;"),
         ("src/model.rs", "fn f() -> std::io::Result<()> {}"),
+        ("src/model.rs", "mod tests {} use std::thread;"),
+        ("src/model.rs", "mod tests { use rayon::prelude; }"),
     ] {
         assert_eq!(lines(rules::layering(path, planted)), [1], "{path}: {planted}");
     }
@@ -142,6 +144,7 @@ fn planted_uses_of_owned_crates_are_seen() {
         ("src/config.rs", "fn f() { std::env::var_os(name) }"),
         ("src/source/walk.rs", "use ignore::WalkBuilder; use std::fs;"),
         ("src/server.rs", "mod ignore_me; fn f() { self::notify::all() }"),
+        ("src/model.rs", "mod tests { use std::{env, thread}; }"),
     ] {
         assert_eq!(rules::layering(path, allowed), [], "{path}: {allowed}");
     }

@@ -29,6 +29,8 @@ pub(super) struct Path {
     pub(super) segments: Vec<String>,
     /// How many inline modules of the file are around it.
     pub(super) inline_modules: usize,
+    /// Whether one of those is called `tests`.
+    pub(super) in_tests: bool,
     /// 1-based line.
     pub(super) line: usize,
 }
@@ -124,23 +126,23 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
     let code: Vec<&Token> = tokens.iter().filter(|token| !matches!(token.kind, Kind::Comment | Kind::Literal)).collect();
     let is = |at: usize, text: &str| code.get(at).is_some_and(|token| token.text == text);
     let (mut found, mut at, mut depth) = (Vec::new(), 0, 0);
-    // Brace depths at which an inline module was opened.
-    let mut modules: Vec<usize> = Vec::new();
+    // Brace depths at which an inline module was opened, and whether it is called `tests`.
+    let mut modules: Vec<(usize, bool)> = Vec::new();
     while at < code.len() {
         if is(at, "{") {
             depth += 1;
         } else if is(at, "}") {
             depth -= 1;
-            modules.retain(|&opened| opened <= depth);
+            modules.retain(|&(opened, _)| opened <= depth);
         } else if is(at, "mod") && is(at + 2, "{") {
             depth += 1;
-            modules.push(depth);
+            modules.push((depth, is(at + 1, "tests")));
             at += 3;
             continue;
         } else if is(at, "use") && code[at].kind == Kind::Identifier && !is(at + 1, "<") {
             let mut tree = Vec::new();
             let end = use_tree(&code, at + 1, &[], &mut tree);
-            found.extend(tree.into_iter().map(|(segments, line)| Path { segments, inline_modules: modules.len(), line }));
+            found.extend(tree.into_iter().map(|(segments, line)| path(segments, line, &modules)));
             at = end;
             continue;
         } else if code[at].kind == Kind::Identifier && is(at + 1, "::") && !(at > 0 && is(at - 1, "::")) {
@@ -150,11 +152,15 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
                 at += 2;
                 segments.push(code[at].text.clone());
             }
-            found.push(Path { segments, inline_modules: modules.len(), line });
+            found.push(path(segments, line, &modules));
         }
         at += 1;
     }
     found
+}
+
+fn path(segments: Vec<String>, line: usize, modules: &[(usize, bool)]) -> Path {
+    Path { segments, inline_modules: modules.len(), in_tests: modules.iter().any(|&(_, tests)| tests), line }
 }
 
 /// Reads one `use` tree that starts at `at` below `prefix`; returns the position behind it.
