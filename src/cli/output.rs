@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use super::Stop;
 
 /// Lets `write` fill stdout, and flushes. A closed pipe is `Stop::Closed`.
+#[expect(clippy::disallowed_methods, reason = "the one place where the command line writes its results")]
 pub(super) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> Result<(), Stop> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out)?;
