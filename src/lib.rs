@@ -25,7 +25,9 @@ pub mod grammar;
 pub mod extract;
 pub mod resolve;
 pub mod source;
+pub mod store;
 
 pub mod index;
+pub mod query;
 
 pub mod cli;

@@ -1,0 +1,38 @@
+//! The store: one SQLite file for each repository and generation, written whole and read through snapshots.
+//!
+//! Alone here: SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing of ranking, JSON, source
+//! text or how a graph is made.
+//!
+//! - `location` names the files of a repository: generations, temporary files, the writer's lock.
+//! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
+//! - `write` turns a graph into the next generation; it appears by a rename or not at all.
+//! - `connection` opens a generation, or says why the file is none; `read` answers from it.
+//! - `pool` keeps stores open while they are in use.
+//!
+//! An index is rebuilt, never migrated: a file of another format is passed over.
+
+mod connection;
+mod error;
+mod guard;
+mod location;
+mod pool;
+mod read;
+mod rows;
+mod schema;
+mod statements;
+mod views;
+mod write;
+
+pub use connection::{Snapshot, Store};
+pub use error::{StoreError, StoreErrorKind};
+pub use guard::{SqlOutcome, SqlValue};
+pub use location::{Location, Version, WriterLock};
+pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
+pub use read::SymbolHead;
+pub use rows::{
+    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
+    SymbolKey, SymbolRow,
+};
+pub use schema::FORMAT;
+pub use views::{VIEWS, View};
+pub use write::{BuildInfo, Published, publish};

@@ -1,0 +1,275 @@
+//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::guard;
+use super::location::{Location, Version};
+use super::pool::LeaseGuard;
+use super::rows::{Identity, Meta};
+use super::schema::{APPLICATION_ID, FORMAT};
+use crate::model::cancel::CancelToken;
+
+/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after.
+const KEPT_CONNECTIONS: usize = 4;
+
+/// Steps of SQLite's machine between two looks at the token: a fraction of a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 4_000;
+
+/// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    version: Version,
+    meta: Meta,
+    bytes: u64,
+    idle: Mutex<Vec<Reader>>,
+}
+
+/// A connection with the switches that its callbacks look at.
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    control: Arc<Control>,
+}
+
+/// What a connection's callbacks look at: they outlive each use of the connection.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    stop: Mutex<Stop>,
+    /// Whether a statement of a stranger is being prepared, which may touch documented views only.
+    pub(super) guarded: AtomicBool,
+    /// Why the guard refused one.
+    pub(super) refusal: guard::Refusal,
+}
+
+#[derive(Debug, Default)]
+struct Stop {
+    cancel: Option<CancelToken>,
+    deadline: Option<Instant>,
+}
+
+impl Control {
+    fn set_cancel(&self, cancel: Option<CancelToken>) {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel = cancel;
+    }
+
+    /// Bounds the statements that follow; none lifts the bound.
+    pub(super) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
+    }
+
+    fn should_stop(&self) -> bool {
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+            || stop.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+impl Store {
+    /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
+    /// error is that of the newest, or `Missing`.
+    pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
+        let mut first_failure = None;
+        for generation in location.generations()? {
+            match Self::open(location, generation) {
+                Ok(store) => return Ok(store),
+                Err(error) => first_failure = first_failure.or(Some(error)),
+            }
+        }
+        Err(first_failure.unwrap_or_else(|| {
+            let detail = "there is no store of this repository yet";
+            StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail)
+        }))
+    }
+
+    /// Opens one generation.
+    pub fn open(location: &Location, generation: u64) -> Result<Self, StoreError> {
+        let path = location.generation_path(generation);
+        // Before the file is opened: if it is replaced in between, the version is out of date and the store is opened again.
+        let version = location.version(generation)?;
+        let bytes = check_header(&path)?;
+        let reader = Reader::open(&path)?;
+        let meta = super::read::meta(&reader.connection)
+            .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
+        Ok(Self { path, version, meta, bytes, idle: Mutex::new(vec![reader]) })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the file was when it was opened.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// What the store says about itself.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Which store and state.
+    pub fn identity(&self) -> Identity {
+        self.meta.identity
+    }
+
+    /// Size of the file when it was opened.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Whether both are the same state in the same file.
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        self.version == other.version && self.identity() == other.identity()
+    }
+
+    /// A view of the store for one question, which `cancel` stops.
+    pub fn snapshot(self: &Arc<Self>, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
+        let kept = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let reader = match kept {
+            Some(reader) => reader,
+            None => Reader::open(&self.path)?,
+        };
+        let failed = |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
+        reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
+        // The transaction begins with the first read: number and rows are of one state.
+        let meta = super::read::meta(&reader.connection).map_err(|error| failed(&error))?;
+        if meta.identity != self.meta.identity {
+            let detail = "the file was replaced while it was open";
+            return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
+        }
+        reader.control.set_cancel(Some(cancel.clone()));
+        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), _lease: None })
+    }
+
+    /// Reads the whole file and says what is wrong with it, if anything is.
+    pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
+        let snapshot = self.snapshot(cancel)?;
+        let verdict = super::read::integrity(snapshot.connection())
+            .map_err(|error| StoreError::from_sqlite("checking store", &self.path, &error))?;
+        if verdict == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::new(StoreErrorKind::Corrupt, "checking store", &self.path, verdict))
+    }
+}
+
+impl Reader {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
+        // Read-only without CREATE: a store that was deleted is an error, not an empty file in its place.
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let control = Arc::new(Control::default());
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.execute_batch(super::statements::READER_SETTINGS).map_err(failed)?;
+        let seen = Arc::clone(&control);
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.should_stop())).map_err(failed)?;
+        guard::install(&mut connection, &control).map_err(failed)?;
+        Ok(Self { connection, control })
+    }
+}
+
+/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.
+/// Gives the size of the file.
+fn check_header(path: &Path) -> Result<u64, StoreError> {
+    let attempt = "opening store";
+    let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
+    let io = |error| StoreError::from_io(attempt, path, &error);
+    let mut file = File::open(path).map_err(io)?;
+    let bytes = file.metadata().map_err(io)?.len();
+    let mut header = [0_u8; 100];
+    if bytes < 100 {
+        return wrong(StoreErrorKind::Corrupt, format!("{bytes} bytes are no store"));
+    }
+    file.read_exact(&mut header).map_err(io)?;
+    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    if !header.starts_with(b"SQLite format 3\0") {
+        return wrong(StoreErrorKind::Foreign, "it is no SQLite file".to_owned());
+    }
+    if number(68) != APPLICATION_ID.unsigned_abs() {
+        return wrong(StoreErrorKind::Foreign, "it belongs to another application".to_owned());
+    }
+    if number(60) != FORMAT {
+        return wrong(StoreErrorKind::OtherVersion, format!("its format is {}, ours is {FORMAT}", number(60)));
+    }
+    let page_size = match u32::from(header[16]) << 8 | u32::from(header[17]) {
+        1 => 65_536,
+        size => size,
+    };
+    let wanted = u64::from(number(28)) * u64::from(page_size);
+    if bytes < wanted {
+        return wrong(StoreErrorKind::Corrupt, format!("it ends after {bytes} of {wanted} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// A store as it is at one moment, for one question on one thread.
+#[derive(Debug)]
+pub struct Snapshot {
+    // Empty only while it is being dropped.
+    reader: Option<Reader>,
+    meta: Meta,
+    // Before the lease, so that a store is let go before its lease ends.
+    store: Arc<Store>,
+    _lease: Option<Arc<LeaseGuard>>,
+}
+
+impl Snapshot {
+    /// Ties a lease to the snapshot: it ends with it.
+    pub(super) fn keeping(mut self, lease: Arc<LeaseGuard>) -> Self {
+        self._lease = Some(lease);
+        self
+    }
+
+    /// What the store says about itself at this moment.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Which store and state this is.
+    pub fn identity(&self) -> Identity {
+        self.meta.identity
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.reader().connection
+    }
+
+    pub(super) fn control(&self) -> &Control {
+        &self.reader().control
+    }
+
+    fn reader(&self) -> &Reader {
+        self.reader.as_ref().expect("a snapshot has its connection until it is dropped")
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        let Some(reader) = self.reader.take() else { return };
+        reader.control.set_cancel(None);
+        reader.control.set_deadline(None);
+        reader.control.guarded.store(false, Ordering::Relaxed);
+        if reader.connection.execute_batch("ROLLBACK").is_ok() {
+            let mut idle = self.store.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < KEPT_CONNECTIONS {
+                idle.push(reader);
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! `StoreError`: what failed, on which path, while doing what.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What kind of failure it is: decides what the caller does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StoreErrorKind {
+    /// There is no store yet, or none that can be read: build one.
+    Missing,
+    /// The file belongs to another application.
+    Foreign,
+    /// The file has another format version.
+    OtherVersion,
+    /// The file is damaged.
+    Corrupt,
+    /// Another process writes and did not end within the wait.
+    Locked,
+    /// No room on the device.
+    Full,
+    /// The place cannot be written, or the file not be read.
+    Permission,
+    /// The question was withdrawn.
+    Cancelled,
+    /// The graph breaks a limit of the format.
+    TooLarge,
+    /// Anything else the system or SQLite said.
+    Other,
+}
+
+/// A failure of the store. Cheap to copy, so that all who wait for one attempt can be told.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{attempt} {}: {detail}", path.display())]
+pub struct StoreError {
+    /// What kind of failure it is.
+    pub kind: StoreErrorKind,
+    /// What was attempted: begins the message.
+    pub attempt: &'static str,
+    /// The file or directory it was attempted on.
+    pub path: PathBuf,
+    /// What the system or SQLite said.
+    pub detail: String,
+}
+
+impl StoreError {
+    /// A failure with a reason of our own.
+    pub(super) fn new(kind: StoreErrorKind, attempt: &'static str, path: &Path, detail: impl Into<String>) -> Self {
+        Self { kind, attempt, path: path.to_owned(), detail: detail.into() }
+    }
+
+    /// A failure of the file system.
+    pub(super) fn from_io(attempt: &'static str, path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::NotFound => StoreErrorKind::Missing,
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => StoreErrorKind::Permission,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreErrorKind::Full,
+            _ => StoreErrorKind::Other,
+        };
+        Self::new(kind, attempt, path, error.to_string())
+    }
+
+    /// A failure of SQLite.
+    pub(super) fn from_sqlite(attempt: &'static str, path: &Path, error: &rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        let kind = match error.sqlite_error_code() {
+            Some(ErrorCode::OperationInterrupted) => StoreErrorKind::Cancelled,
+            Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
+            Some(ErrorCode::NotADatabase) => StoreErrorKind::Foreign,
+            Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt,
+            Some(ErrorCode::CannotOpen) if !path.exists() => StoreErrorKind::Missing,
+            Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
+            // A value of the wrong type in a file of our format: the file is damaged.
+            None if matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::IntegralValueOutOfRange(..)) => {
+                StoreErrorKind::Corrupt
+            }
+            _ => StoreErrorKind::Other,
+        };
+        Self::new(kind, attempt, path, error.to_string())
+    }
+
+    /// Whether the work was stopped because the question was withdrawn.
+    pub fn is_cancelled(&self) -> bool {
+        self.kind == StoreErrorKind::Cancelled
+    }
+
+    /// Whether a new build would mend it.
+    pub fn calls_for_build(&self) -> bool {
+        matches!(
+            self.kind,
+            StoreErrorKind::Missing | StoreErrorKind::Foreign | StoreErrorKind::OtherVersion | StoreErrorKind::Corrupt
+        )
+    }
+}

@@ -1,0 +1,171 @@
+//! Statements of strangers: one at a time, reading documented views only, bounded in rows, size and time.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+
+use super::connection::{Control, Snapshot};
+use super::views::VIEWS;
+
+/// Longest text or blob that a statement may make.
+const MAX_VALUE_BYTES: i32 = 1 << 20;
+
+/// A value of a result.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SqlValue {
+    /// Null.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// Text; bytes that are no UTF-8 are replaced.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+/// What a statement gave before it ended or was stopped.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct SqlOutcome {
+    /// The names of the columns.
+    pub columns: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<SqlValue>>,
+    /// Whether there are more rows than were asked for.
+    pub more_rows: bool,
+    /// Whether the rows were too large for all of them to be kept.
+    pub too_large: bool,
+    /// Whether the time ran out.
+    pub out_of_time: bool,
+}
+
+/// Bounds for one statement.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SqlBounds {
+    /// Rows that are kept.
+    pub(super) rows: usize,
+    /// Bytes of values that are kept.
+    pub(super) bytes: usize,
+    /// Time.
+    pub(super) time: Duration,
+}
+
+/// Puts the guard into a connection. It is asleep until `Control::guarded` is set.
+pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    let seen = Arc::clone(control);
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
+        if !seen.guarded.load(Ordering::Relaxed) {
+            return Authorization::Allow;
+        }
+        match judge(&context) {
+            Ok(()) => Authorization::Allow,
+            Err(reason) => {
+                seen.refusal.put(reason);
+                Authorization::Deny
+            }
+        }
+    }))
+}
+
+/// The guard's last reason, for the message.
+#[derive(Debug, Default)]
+pub(super) struct Refusal(Mutex<Option<String>>);
+
+impl Refusal {
+    fn put(&self, reason: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    }
+
+    fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn judge(context: &AuthContext<'_>) -> Result<(), String> {
+    let is_view = |name: &str| VIEWS.iter().any(|view| view.name.eq_ignore_ascii_case(name));
+    match context.action {
+        AuthAction::Select | AuthAction::Recursive => Ok(()),
+        AuthAction::Read { table_name, .. } if is_view(table_name) || context.accessor.is_some_and(is_view) => Ok(()),
+        AuthAction::Read { table_name, .. } => {
+            let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
+            Err(format!("`{table_name}` is no documented view; there are {}", known.join(", ")))
+        }
+        AuthAction::Function { function_name } if !function_name.eq_ignore_ascii_case("load_extension") => Ok(()),
+        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed".to_owned()),
+    }
+}
+
+/// Runs a stranger's statement. The error is a sentence for the one who wrote it.
+pub(super) fn run(snapshot: &Snapshot, statement: &str, bounds: SqlBounds) -> Result<SqlOutcome, String> {
+    let control = snapshot.control();
+    control.refusal.take();
+    control.guarded.store(true, Ordering::Relaxed);
+    control.set_deadline(Some(Instant::now() + bounds.time));
+    let mut outcome = SqlOutcome::default();
+    let result = collect(snapshot.connection(), statement, bounds, &mut outcome);
+    control.set_deadline(None);
+    control.guarded.store(false, Ordering::Relaxed);
+    match result {
+        Ok(()) => Ok(outcome),
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
+            outcome.out_of_time = true;
+            Ok(outcome)
+        }
+        Err(rusqlite::Error::MultipleStatement) => Err("one statement at a time".to_owned()),
+        Err(rusqlite::Error::SqlInputError { msg, .. }) => Err(control.refusal.take().unwrap_or(msg)),
+        Err(rusqlite::Error::SqliteFailure(_, Some(message))) => Err(control.refusal.take().unwrap_or(message)),
+        Err(error) => Err(control.refusal.take().unwrap_or_else(|| error.to_string())),
+    }
+}
+
+fn collect(connection: &Connection, text: &str, bounds: SqlBounds, outcome: &mut SqlOutcome) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(text)?;
+    if statement.parameter_count() > 0 {
+        return Err(rusqlite::Error::InvalidParameterCount(0, statement.parameter_count()));
+    }
+    outcome.columns = statement.column_names().into_iter().map(str::to_owned).collect();
+    let width = outcome.columns.len();
+    let mut bytes = 0;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        if outcome.rows.len() == bounds.rows {
+            outcome.more_rows = true;
+            return Ok(());
+        }
+        let mut values = Vec::with_capacity(width);
+        for at in 0..width {
+            values.push(match row.get_ref(at)? {
+                ValueRef::Null => SqlValue::Null,
+                ValueRef::Integer(number) => SqlValue::Integer(number),
+                ValueRef::Real(number) => SqlValue::Real(number),
+                ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
+                ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
+            });
+        }
+        bytes += values.iter().map(SqlValue::size).sum::<usize>();
+        if bytes > bounds.bytes {
+            outcome.too_large = true;
+            return Ok(());
+        }
+        outcome.rows.push(values);
+    }
+    Ok(())
+}
+
+impl SqlValue {
+    fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Blob(blob) => blob.len(),
+            Self::Null | Self::Integer(_) | Self::Real(_) => 8,
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Params, Row};
+
+use super::connection::Snapshot;
+use super::error::StoreError;
+use super::guard::{self, SqlBounds, SqlOutcome};
+use super::rows::{
+    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
+    SymbolKey, SymbolRow,
+};
+use super::schema::file_flags;
+use super::statements::{self, Statement};
+use crate::model::{
+    Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict, Visibility,
+};
+
+/// The part of a symbol that ranking looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SymbolHead {
+    /// Its key.
+    pub key: SymbolKey,
+    /// Its file.
+    pub file: FileKey,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Properties, see `model::facts::flags`.
+    pub flags: u16,
+    /// Resolved and likely sites that lead to it.
+    pub references: u32,
+}
+
+impl Snapshot {
+    /// The languages: key and name.
+    pub fn languages(&self) -> Result<Vec<(LanguageKey, String)>, StoreError> {
+        self.all(statements::LANGUAGES, [], |row| Ok((LanguageKey(row.get(0)?), row.get(1)?)))
+    }
+
+    /// The text of a name.
+    pub fn name(&self, key: NameKey) -> Result<String, StoreError> {
+        self.one(statements::NAME_BY_KEY, [key.0], |row| row.get(0)).map(Option::unwrap_or_default)
+    }
+
+    /// The names that equal `text` when ASCII case is ignored.
+    pub fn names_ignoring_case(&self, text: &str) -> Result<Vec<(NameKey, String)>, StoreError> {
+        self.all(statements::NAMES_IGNORING_CASE, [text], |row| Ok((NameKey(row.get(0)?), row.get(1)?)))
+    }
+
+    /// Hands every name that a symbol has to `visit`, until it says stop by false.
+    pub fn visit_symbol_names(&self, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
+        self.visit(statements::SYMBOL_NAMES, [], |row| {
+            let key = NameKey(row.get(0)?);
+            Ok(visit(key, row.get_ref(1)?.as_str()?))
+        })
+    }
+
+    /// Every file, by path.
+    pub fn files(&self) -> Result<Vec<FileRow>, StoreError> {
+        self.all(statements::FILES, [], file_row)
+    }
+
+    /// The file of a key.
+    pub fn file(&self, key: FileKey) -> Result<Option<FileRow>, StoreError> {
+        self.one(statements::FILE_BY_KEY, [key.0], file_row)
+    }
+
+    /// The file at a path.
+    pub fn file_at(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
+        self.one(statements::FILE_BY_PATH, [path], file_row)
+    }
+
+    /// How files depend on each other: (user, used, sites and imports).
+    pub fn file_edges(&self) -> Result<Vec<(FileKey, FileKey, u32)>, StoreError> {
+        self.all(statements::FILE_EDGES, [], |row| Ok((FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))
+    }
+
+    /// The files that one uses, with numbers of sites and imports.
+    pub fn files_used_by(&self, file: FileKey) -> Result<Vec<(FileKey, u32)>, StoreError> {
+        self.all(statements::FILES_USED_BY, [file.0], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
+    }
+
+    /// The imports of a file, in order.
+    pub fn imports_of(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
+        self.all(statements::IMPORTS_OF_FILE, [file.0], import_row)
+    }
+
+    /// The imports that lead to a file.
+    pub fn imports_to(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
+        self.all(statements::IMPORTS_OF_TARGET, [file.0], import_row)
+    }
+
+    /// Every region that is incomplete.
+    pub fn problems(&self) -> Result<Vec<ProblemRow>, StoreError> {
+        self.all(statements::PROBLEMS, [], problem_row)
+    }
+
+    /// The regions of a file that are incomplete.
+    pub fn problems_of(&self, file: FileKey) -> Result<Vec<ProblemRow>, StoreError> {
+        self.all(statements::PROBLEMS_OF_FILE, [file.0], problem_row)
+    }
+
+    /// The symbol of a key.
+    pub fn symbol(&self, key: SymbolKey) -> Result<Option<SymbolRow>, StoreError> {
+        self.one(statements::SYMBOL_BY_KEY, [key.0], symbol_row)
+    }
+
+    /// The symbols that have a name.
+    pub fn symbols_named(&self, name: NameKey) -> Result<Vec<SymbolRow>, StoreError> {
+        self.all(statements::SYMBOLS_OF_NAME, [name.0], symbol_row)
+    }
+
+    /// The symbols of a file, in order of their start.
+    pub fn symbols_of(&self, file: &FileRow) -> Result<Vec<SymbolRow>, StoreError> {
+        self.all(statements::SYMBOLS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_row)
+    }
+
+    /// The symbols written directly inside another.
+    pub fn symbols_in(&self, container: SymbolKey) -> Result<Vec<SymbolRow>, StoreError> {
+        self.all(statements::SYMBOLS_IN, [container.0], symbol_row)
+    }
+
+    /// What ranking needs of the symbols that have a name.
+    pub fn symbol_heads(&self, name: NameKey) -> Result<Vec<SymbolHead>, StoreError> {
+        self.all(statements::SYMBOL_HEADS, [name.0], symbol_head)
+    }
+
+    /// What ranking needs of the symbols with at least so many references.
+    pub fn symbols_referenced(&self, at_least: u32) -> Result<Vec<SymbolHead>, StoreError> {
+        self.all(statements::MOST_REFERENCED, [at_least], symbol_head)
+    }
+
+    /// The sites of a file, in order of place.
+    pub fn sites_of(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
+        self.all(statements::SITES_BETWEEN, [file.first_site, file.first_site + file.sites], site_row)
+    }
+
+    /// The sites whose innermost symbol is this one, in order of place.
+    pub fn sites_in(&self, symbol: &SymbolRow) -> Result<Vec<SiteRow>, StoreError> {
+        let range = [symbol.first_site, symbol.first_site + symbol.site_span];
+        let mut sites = self.all(statements::SITES_BETWEEN, range, site_row)?;
+        sites.retain(|site| site.enclosing == Some(symbol.key));
+        Ok(sites)
+    }
+
+    /// The resolved and likely sites that lead to a symbol, by file and place.
+    pub fn sites_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
+        self.all(statements::SITES_OF_SYMBOL, [symbol.0], site_row)
+    }
+
+    /// The ambiguous sites that have a symbol among their candidates, by file and place.
+    pub fn sites_possibly_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
+        self.all(statements::SITES_OF_CANDIDATE, [symbol.0], site_row)
+    }
+
+    /// The unresolved sites at which a name is written, by file and place.
+    pub fn unresolved_named(&self, name: NameKey) -> Result<Vec<SiteRow>, StoreError> {
+        self.all(statements::UNRESOLVED_OF_NAME, [name.0], site_row)
+    }
+
+    /// The symbols of a set of candidates.
+    pub fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, StoreError> {
+        self.all(statements::CANDIDATES, [set], |row| row.get(0).map(SymbolKey))
+    }
+
+    /// The file that a site leads to as a whole, if it does.
+    pub fn site_file(&self, site: SiteKey) -> Result<Option<FileKey>, StoreError> {
+        self.one(statements::SITE_FILE, [site.0], |row| row.get(0).map(FileKey))
+    }
+
+    /// The relations that start at a symbol.
+    pub fn relations_from(&self, symbol: SymbolKey) -> Result<Vec<RelationRow>, StoreError> {
+        self.all(statements::RELATIONS_FROM, [symbol.0], relation_row)
+    }
+
+    /// The relations that end at a symbol.
+    pub fn relations_to(&self, symbol: SymbolKey) -> Result<Vec<RelationRow>, StoreError> {
+        self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
+    }
+
+    /// Runs one statement of a stranger over the documented views. The error is a sentence for whoever wrote it.
+    pub fn run_sql(&self, statement: &str, rows: usize, bytes: usize, time: Duration) -> Result<SqlOutcome, String> {
+        guard::run(self, statement, SqlBounds { rows, bytes, time })
+    }
+
+    fn all<P: Params, T>(
+        &self,
+        statement: Statement,
+        params: P,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut found = Vec::new();
+        self.visit(statement, params, |row| {
+            found.push(read(row)?);
+            Ok(true)
+        })?;
+        Ok(found)
+    }
+
+    fn one<P: Params, T>(
+        &self,
+        statement: Statement,
+        params: P,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut read = Some(read);
+        let mut found = None;
+        self.visit(statement, params, |row| {
+            if let Some(read) = read.take() {
+                found = Some(read(row)?);
+            }
+            Ok(false)
+        })?;
+        Ok(found)
+    }
+
+    fn visit<P: Params>(
+        &self,
+        statement: Statement,
+        params: P,
+        mut visit: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<(), StoreError> {
+        let run = || -> rusqlite::Result<()> {
+            let mut prepared = self.connection().prepare_cached(statement.text())?;
+            let mut rows = prepared.query(params)?;
+            while let Some(row) = rows.next()? {
+                if !visit(row)? {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        run().map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
+    }
+}
+
+/// Reads the one row of `meta`.
+pub(super) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
+    connection.prepare_cached(statements::META.text())?.query_row([], |row| {
+        Ok(Meta {
+            identity: Identity { uid: bits(row.get(0)?), generation: row.get(1)? },
+            fingerprint: bits(row.get(2)?),
+            root: PathBuf::from(OsString::from_vec(row.get(3)?)),
+            built_at: std::time::UNIX_EPOCH + Duration::from_nanos(row.get(4)?),
+            build_duration: Duration::from_nanos(row.get(5)?),
+            files: row.get(6)?,
+            symbols: row.get(7)?,
+            sites: row.get(8)?,
+            symbol_names: row.get(9)?,
+        })
+    })
+}
+
+/// Has SQLite look at every page and index.
+pub(super) fn integrity(connection: &Connection) -> rusqlite::Result<String> {
+    connection.prepare(statements::INTEGRITY.text())?.query_row([], |row| row.get(0))
+}
+
+/// SQLite's integers are signed; numbers that use all 64 bits are stored with the same bits.
+pub(super) fn bits(stored: i64) -> u64 {
+    u64::from_ne_bytes(stored.to_ne_bytes())
+}
+
+/// A number of a vocabulary; another number than it has is damage.
+fn word<T>(row: &Row<'_>, at: usize, from_number: fn(u8) -> Option<T>) -> rusqlite::Result<T> {
+    let number: u8 = row.get(at)?;
+    from_number(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number.into()))
+}
+
+fn optional<T: FromSql>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
+    row.get(at)
+}
+
+fn position(row: &Row<'_>, at: usize) -> rusqlite::Result<Position> {
+    Ok(Position { line: row.get(at)?, column: row.get(at + 1)? })
+}
+
+fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
+    let path: String = row.get(1)?;
+    let hash: Option<[u8; 16]> = row.get(5)?;
+    let flags: i64 = row.get(8)?;
+    let skipped = match optional::<u8>(row, 7)? {
+        None => None,
+        Some(_) => Some(word(row, 7, SkipReason::from_number)?),
+    };
+    Ok(FileRow {
+        key: FileKey(row.get(0)?),
+        path: RepoPath::new(&path).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, 0))?,
+        language: optional(row, 2)?.map(LanguageKey),
+        size: row.get(3)?,
+        modified_ns: row.get(4)?,
+        hash: hash.map_or(0, u128::from_be_bytes),
+        lines: row.get(6)?,
+        skipped,
+        generated: flags & file_flags::GENERATED != 0,
+        test: flags & file_flags::TEST != 0,
+        first_symbol: row.get(9)?,
+        symbols: row.get(10)?,
+        first_site: row.get(11)?,
+        sites: row.get(12)?,
+        verdicts: [row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?, row.get(17)?],
+    })
+}
+
+fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
+    let start_byte: u32 = row.get(14)?;
+    let length: u32 = row.get(15)?;
+    Ok(SymbolRow {
+        key: SymbolKey(row.get(0)?),
+        file: FileKey(row.get(1)?),
+        name: NameKey(row.get(2)?),
+        name_text: row.get(3)?,
+        kind: word(row, 4, SymbolKind::from_number)?,
+        container: optional(row, 5)?.map(SymbolKey),
+        flags: row.get(6)?,
+        visibility: word(row, 7, Visibility::from_number)?,
+        arity: (row.get(8)?, row.get(9)?),
+        extent: Span {
+            start_byte,
+            end_byte: start_byte.saturating_add(length),
+            start: position(row, 10)?,
+            end: position(row, 12)?,
+        },
+        name_at: position(row, 16)?,
+        signature: row.get(18)?,
+        doc: row.get(19)?,
+        references: row.get(20)?,
+        first_site: row.get(21)?,
+        site_span: row.get(22)?,
+    })
+}
+
+fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
+    Ok(SymbolHead {
+        key: SymbolKey(row.get(0)?),
+        file: FileKey(row.get(1)?),
+        kind: word(row, 2, SymbolKind::from_number)?,
+        flags: row.get(3)?,
+        references: row.get(4)?,
+    })
+}
+
+fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
+    let verdict = word(row, 5, Verdict::from_number)?;
+    let target = match (optional::<u32>(row, 9)?, verdict) {
+        (Some(key), Verdict::Resolved | Verdict::Likely) => SiteTarget::Symbol(SymbolKey(key)),
+        (Some(set), Verdict::Ambiguous) => SiteTarget::Candidates(set),
+        (Some(name), Verdict::External) => SiteTarget::External(NameKey(name)),
+        (None, _) | (Some(_), Verdict::Unresolved) => SiteTarget::None,
+    };
+    Ok(SiteRow {
+        key: SiteKey(row.get(0)?),
+        file: FileKey(row.get(1)?),
+        enclosing: optional(row, 2)?.map(SymbolKey),
+        name: NameKey(row.get(3)?),
+        kind: word(row, 4, SiteKind::from_number)?,
+        at: position(row, 7)?,
+        verdict,
+        step: word(row, 6, Step::from_number)?,
+        target,
+    })
+}
+
+fn import_row(row: &Row<'_>) -> rusqlite::Result<ImportRow> {
+    Ok(ImportRow {
+        file: FileKey(row.get(0)?),
+        module: row.get(1)?,
+        level: row.get(2)?,
+        item: row.get(3)?,
+        at: position(row, 4)?,
+        target: optional(row, 6)?.map(FileKey),
+    })
+}
+
+fn relation_row(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
+    Ok(RelationRow { kind: word(row, 0, RelationKind::from_number)?, from: SymbolKey(row.get(1)?), to: SymbolKey(row.get(2)?) })
+}
+
+fn problem_row(row: &Row<'_>) -> rusqlite::Result<ProblemRow> {
+    let problem = Problem { kind: word(row, 1, ProblemKind::from_number)?, first_line: row.get(2)?, last_line: row.get(3)? };
+    Ok(ProblemRow { file: FileKey(row.get(0)?), problem })
+}

@@ -1,0 +1,116 @@
+//! Every SQL text that reads or writes rows. A `Statement` can be made here only, and every one made is in `ALL`, so that the
+//! test that prepares them and looks at their plans cannot miss one.
+
+/// A SQL text of this file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Statement {
+    text: &'static str,
+}
+
+impl Statement {
+    /// The text.
+    pub(super) fn text(self) -> &'static str {
+        self.text
+    }
+}
+
+/// Settings of a connection that reads.
+pub(super) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;";
+
+/// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
+pub(super) const WRITER_SETTINGS: &str = "
+PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
+
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
+        $($(#[$doc])* pub(super) const $name: Statement = Statement { text: $text };)+
+
+        /// Every statement with its name.
+        #[cfg(test)]
+        pub(super) const ALL: &[(&str, Statement)] = &[$((stringify!($name), $name),)+];
+    };
+}
+
+macro_rules! file_columns {
+    () => {
+        "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, symbols, first_site, sites, \
+         resolved, likely, ambiguous, external, unresolved FROM file"
+    };
+}
+
+macro_rules! symbol_columns {
+    () => {
+        "SELECT s.id, s.file, s.name, n.text, s.kind, s.container, s.flags, s.visibility, s.least, s.most, s.start_line, \
+         s.start_column, s.end_line, s.end_column, s.start_byte, s.length, s.name_line, s.name_column, s.signature, s.doc, \
+         s.refs, s.first_site, s.site_span FROM symbol s JOIN name n ON n.id = s.name"
+    };
+}
+
+macro_rules! site_columns {
+    () => {
+        "SELECT id, file, enclosing, name, kind, verdict, step, line, col, target FROM site"
+    };
+}
+
+statements! {
+    // What a store says about itself.
+    META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, sites, symbol_names FROM meta";
+    INTEGRITY = "PRAGMA integrity_check(1)";
+    LANGUAGES = "SELECT id, name FROM language";
+
+    // Names. The keys of names that symbols have are the first ones.
+    NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
+    NAMES_IGNORING_CASE = "SELECT id, text FROM name WHERE text = ?1 COLLATE NOCASE";
+    SYMBOL_NAMES = "SELECT id, text FROM name WHERE id <= (SELECT symbol_names FROM meta) ORDER BY id";
+
+    // Files.
+    FILES = concat!(file_columns!(), " ORDER BY path");
+    FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
+    FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
+    FILE_EDGES = "SELECT source, target, sites FROM file_edge";
+    FILES_USED_BY = "SELECT target, sites FROM file_edge WHERE source = ?1";
+    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import i \
+        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE i.file = ?1 ORDER BY i.place";
+    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import i \
+        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE i.target = ?1 ORDER BY i.file, i.place";
+    PROBLEMS = "SELECT file, kind, first_line, last_line FROM problem";
+    PROBLEMS_OF_FILE = "SELECT file, kind, first_line, last_line FROM problem WHERE file = ?1 ORDER BY place";
+
+    // Symbols.
+    SYMBOL_BY_KEY = concat!(symbol_columns!(), " WHERE s.id = ?1");
+    SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
+    SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
+    SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
+    SYMBOL_HEADS = "SELECT id, file, kind, flags, refs FROM symbol WHERE name = ?1";
+    MOST_REFERENCED = "SELECT id, file, kind, flags, refs FROM symbol WHERE refs >= ?1";
+
+    // Sites.
+    SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
+    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND verdict <= 1 ORDER BY id");
+    SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.kind, s.verdict, s.step, s.line, s.col, s.target \
+        FROM candidate c CROSS JOIN site s ON s.target = c.list AND s.verdict = 2 WHERE c.symbol = ?1 ORDER BY s.id";
+    UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND verdict = 4 ORDER BY id");
+    CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
+    SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
+
+    // Relations.
+    RELATIONS_FROM = "SELECT kind, source, target FROM relation WHERE source = ?1";
+    RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, source";
+
+    // A build.
+    ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
+    ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
+    ADD_NAME = "INSERT INTO name VALUES (?1, ?2)";
+    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    ADD_SYMBOL = "INSERT INTO symbol VALUES \
+        (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
+    ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
+    ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
+    ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";
+    ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
+    ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
+}

@@ -1,0 +1,334 @@
+//! A graph becomes the next generation: written beside the others under a temporary name, synced, renamed into place.
+//!
+//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
+
+mod numbering;
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{CachedStatement, Connection, params};
+
+use self::numbering::{FileSites, Numbering};
+use super::error::{StoreError, StoreErrorKind};
+use super::location::WriterLock;
+use super::rows::Identity;
+use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, file_flags, words};
+use super::statements::{self, Statement};
+use super::views::VIEWS;
+use crate::model::Verdict;
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileRecord, Graph, Target};
+
+const PAGE_SIZE: u64 = 4_096;
+
+/// What a build says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildInfo<'a> {
+    /// The names of the languages, by `LanguageId`.
+    pub languages: &'a [&'a str],
+    /// Stands for the rules that made the facts.
+    pub fingerprint: u64,
+    /// When the build began: its duration is stored.
+    pub started: Instant,
+    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a full disk.
+    pub max_bytes: Option<u64>,
+}
+
+/// A generation that is in place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Published {
+    /// Which store and state it is.
+    pub identity: Identity,
+    /// Its file.
+    pub path: PathBuf,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+/// Writes `graph` as the repository's next generation and removes those that it supersedes. On failure everything is as before.
+pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
+    let location = lock.location();
+    lock.remove_leftovers();
+    let generation = location.generations()?.first().map_or(1, |newest| newest + 1);
+    let temporary = location.temporary_path(generation);
+    let identity = Identity { uid: random_number(), generation };
+    let path = location.generation_path(generation);
+    let result = build(&temporary, location.root(), identity, graph, info).and_then(|bytes| {
+        put_in_place(&temporary, &path, location.directory())?;
+        Ok(Published { identity, path, bytes })
+    });
+    if result.is_ok() {
+        lock.remove_superseded(generation);
+    } else {
+        // The failure is what the caller must hear of; a leftover is removed by the next writer.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_io("publishing store", path, &error);
+    fs::rename(temporary, path).map_err(failed)?;
+    // The name is durable only when the directory is.
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)
+}
+
+/// Writes everything and gives the size of the file, which is on the disk by then.
+fn build(path: &Path, root: &Path, identity: Identity, graph: &Graph, info: &BuildInfo<'_>) -> Result<u64, StoreError> {
+    let io = |error| StoreError::from_io("writing store", path, &error);
+    // Created here rather than by SQLite, which does not say why it cannot.
+    let file = File::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
+    let numbering =
+        Numbering::new(graph).map_err(|detail| StoreError::new(StoreErrorKind::TooLarge, "writing store", path, detail))?;
+    write_database(path, root, identity, graph, &numbering, info)
+        .map_err(|error| StoreError::from_sqlite("writing store", path, &error))?;
+    file.sync_all().map_err(io)?;
+    Ok(file.metadata().map_err(io)?.len())
+}
+
+fn write_database(
+    path: &Path,
+    root: &Path,
+    identity: Identity,
+    graph: &Graph,
+    numbering: &Numbering<'_>,
+    info: &BuildInfo<'_>,
+) -> rusqlite::Result<()> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(statements::WRITER_SETTINGS)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    if let Some(bytes) = info.max_bytes {
+        let pages = i64::try_from(bytes / PAGE_SIZE).unwrap_or(i64::MAX).max(1);
+        connection.pragma_update(None, "max_page_count", pages)?;
+    }
+    connection.execute_batch("BEGIN")?;
+    connection.execute_batch(TABLES)?;
+    for view in VIEWS {
+        connection.execute_batch(&view.create())?;
+    }
+    let rows = RowWriter { connection: &connection };
+    rows.vocabulary(info.languages)?;
+    rows.names(numbering)?;
+    let mut site_total = 0;
+    for (place, record) in graph.files.iter().enumerate() {
+        site_total += rows.file(graph, numbering, place, record)?;
+    }
+    rows.candidates(numbering)?;
+    connection.execute_batch(INDEXES)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    rows.prepare(statements::ADD_META)?.execute(params![
+        signed(identity.uid),
+        identity.generation,
+        signed(info.fingerprint),
+        root.as_os_str().as_bytes(),
+        i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+        i64::try_from(info.started.elapsed().as_nanos()).unwrap_or(i64::MAX),
+        graph.files.len(),
+        numbering.symbol_total(),
+        site_total,
+        numbering.symbol_names,
+    ])?;
+    connection.execute_batch("COMMIT")?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+/// Puts rows into the tables.
+struct RowWriter<'c> {
+    connection: &'c Connection,
+}
+
+impl RowWriter<'_> {
+    fn prepare(&self, statement: Statement) -> rusqlite::Result<CachedStatement<'_>> {
+        self.connection.prepare_cached(statement.text())
+    }
+
+    fn vocabulary(&self, languages: &[&str]) -> rusqlite::Result<()> {
+        let mut add = self.prepare(statements::ADD_WORD)?;
+        for (id, word) in words() {
+            add.execute(params![id, word])?;
+        }
+        let mut add = self.prepare(statements::ADD_LANGUAGE)?;
+        for (id, name) in languages.iter().enumerate() {
+            add.execute(params![id, name])?;
+        }
+        Ok(())
+    }
+
+    fn names(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
+        let mut add = self.prepare(statements::ADD_NAME)?;
+        for (key, name) in (1_u32..).zip(&numbering.names) {
+            add.execute(params![key, name])?;
+        }
+        Ok(())
+    }
+
+    fn candidates(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
+        let mut add = self.prepare(statements::ADD_CANDIDATE)?;
+        for (set, symbols) in (1_u32..).zip(&numbering.candidate_sets) {
+            for &symbol in *symbols {
+                add.execute(params![set, numbering.symbol(symbol)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file with everything in it; gives the number of its sites.
+    fn file(&self, graph: &Graph, numbering: &Numbering<'_>, place: usize, record: &FileRecord) -> rusqlite::Result<u32> {
+        let file = numbering.file(place);
+        let sites = FileSites::new(graph, place);
+        let first_site = numbering.first_sites[place];
+        let mut verdicts = [0_u32; Verdict::ALL.len()];
+        for site in sites.in_order() {
+            verdicts[site.resolution.verdict as usize] += 1;
+        }
+        let (facts, skipped) = match &record.content {
+            Ok(facts) => (Some(facts), None),
+            Err(reason) => (None, Some(*reason as u8)),
+        };
+        let flags = facts
+            .map_or(0, |facts| i64::from(facts.generated) * file_flags::GENERATED + i64::from(facts.test) * file_flags::TEST);
+        let hash = Some(record.stamp.hash).filter(|&hash| hash != 0).map(u128::to_be_bytes);
+        self.prepare(statements::ADD_FILE)?.execute(params![
+            file,
+            record.path.as_str(),
+            record.language.map(|language| language.0),
+            record.stamp.size,
+            record.stamp.modified_ns,
+            hash,
+            facts.map_or(0, |facts| facts.lines),
+            skipped,
+            flags,
+            numbering.first_symbols[place],
+            facts.map_or(0, |facts| facts.symbols.len()),
+            first_site,
+            sites.len(),
+            verdicts[0],
+            verdicts[1],
+            verdicts[2],
+            verdicts[3],
+            verdicts[4],
+        ])?;
+        let Some(facts) = facts else { return Ok(0) };
+        self.symbols(numbering, place, facts, &sites)?;
+        self.sites(numbering, place, facts, &sites)?;
+        self.imports_and_problems(graph, numbering, place, facts)?;
+        let mut add = self.prepare(statements::ADD_RELATION)?;
+        let mut relations = graph.resolutions.get(place).map(|found| found.relations.clone()).unwrap_or_default();
+        relations.dedup();
+        for relation in relations {
+            let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
+            add.execute(params![ends.0, relation.kind as u8, ends.1])?;
+        }
+        let mut add = self.prepare(statements::ADD_FILE_EDGE)?;
+        for (target, weight) in sites.file_edges(graph, place) {
+            add.execute(params![file, numbering.file(target), weight])?;
+        }
+        Ok(sites.len())
+    }
+
+    fn symbols(&self, numbering: &Numbering<'_>, place: usize, facts: &FileFacts, sites: &FileSites<'_>) -> rusqlite::Result<()> {
+        let first = numbering.first_symbols[place];
+        let spans = sites.spans(facts.symbols.len());
+        let mut add = self.prepare(statements::ADD_SYMBOL)?;
+        for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
+            let container = symbol.container.get().map(|container| first as usize + container);
+            add.execute(params![
+                key,
+                numbering.file(place),
+                numbering.name(&facts.names[symbol.name.0 as usize]),
+                symbol.kind as u8,
+                container,
+                symbol.flags,
+                symbol.visibility as u8,
+                symbol.arity.0,
+                symbol.arity.1,
+                symbol.extent.start.line,
+                symbol.extent.start.column,
+                symbol.extent.end.line,
+                symbol.extent.end.column,
+                symbol.extent.start_byte,
+                symbol.extent.end_byte.saturating_sub(symbol.extent.start_byte),
+                symbol.name_at.line,
+                symbol.name_at.column,
+                &*symbol.signature,
+                &*symbol.doc,
+                numbering.references[key as usize - 1],
+                numbering.first_sites[place] + span.start,
+                span.len,
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn sites(&self, numbering: &Numbering<'_>, place: usize, facts: &FileFacts, sites: &FileSites<'_>) -> rusqlite::Result<()> {
+        let first_symbol = numbering.first_symbols[place];
+        let mut add = self.prepare(statements::ADD_SITE)?;
+        let mut add_file = self.prepare(statements::ADD_SITE_FILE)?;
+        for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
+            let resolution = site.resolution;
+            let target = match &resolution.target {
+                Target::None | Target::File(_) => None,
+                Target::Symbol(symbol) => Some(numbering.symbol(*symbol)),
+                Target::Candidates(symbols) => Some(numbering.candidate_set(symbols)),
+                Target::External(name) => Some(numbering.name(name)),
+            };
+            add.execute(params![
+                key,
+                numbering.file(place),
+                site.facts.enclosing.get().map(|enclosing| first_symbol as usize + enclosing),
+                numbering.name(&facts.names[site.facts.name.0 as usize]),
+                site.facts.kind as u8,
+                resolution.verdict as u8,
+                resolution.step as u8,
+                site.facts.at.line,
+                site.facts.at.column,
+                target,
+            ])?;
+            if let Target::File(target) = resolution.target {
+                add_file.execute(params![key, numbering.file(target.0 as usize)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn imports_and_problems(
+        &self,
+        graph: &Graph,
+        numbering: &Numbering<'_>,
+        place: usize,
+        facts: &FileFacts,
+    ) -> rusqlite::Result<()> {
+        let file = numbering.file(place);
+        let targets = graph.resolutions.get(place).map(|found| found.imports.as_slice()).unwrap_or_default();
+        let mut add = self.prepare(statements::ADD_IMPORT)?;
+        for (number, import) in facts.imports.iter().enumerate() {
+            let target = targets.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
+            let module = numbering.name(&import.module);
+            let (level, line, column) = (import.level, import.at.line, import.at.column);
+            let item = import.item.get().map(|item| numbering.name(&facts.names[item]));
+            add.execute(params![file, number, module, level, item, line, column, target])?;
+        }
+        let mut add = self.prepare(statements::ADD_PROBLEM)?;
+        for (number, problem) in facts.problems.iter().enumerate() {
+            add.execute(params![file, number, problem.kind as u8, problem.first_line, problem.last_line])?;
+        }
+        Ok(())
+    }
+}
+
+/// SQLite's integers are signed: the same bits.
+fn signed(number: u64) -> i64 {
+    i64::from_ne_bytes(number.to_ne_bytes())
+}
+
+/// A number that no other store has. The standard library seeds its hashers from the system's randomness.
+fn random_number() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
