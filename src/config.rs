@@ -1,11 +1,10 @@
-//! Settings from outside: the only reader of the environment, of the home directory and of the place of the cache; limits; what the root of a repository is. Opens no store and reads no source.
+//! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
+//! is and where the cache is. Opens no store and reads no source.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Everything that comes from outside the command line and the repository.
 #[derive(Clone, Debug)]
@@ -33,15 +32,13 @@ pub struct Limits {
     pub stack_bytes: usize,
 }
 
-/// A directory that is indexed as one unit, and where its store is.
+/// A directory that is indexed as one unit, and the cache that has its store.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Repository {
     /// Its canonical root.
     pub root: PathBuf,
-    /// Name of its directory in the cache: a readable prefix and a hash of the root.
-    pub key: String,
-    /// Where its store is.
-    pub store_directory: PathBuf,
+    /// The cache directory: stores of all repositories.
+    pub cache: PathBuf,
 }
 
 /// Why a setting could not be used.
@@ -168,10 +165,8 @@ impl Config {
     }
 
     fn repository(&self, root: PathBuf) -> Result<Repository, ConfigError> {
-        let key = repository_key(&root);
-        let cache = self.cache_directory.as_ref().ok_or(ConfigError::NoCacheDirectory)?;
-        let store_directory = cache.join(&key);
-        Ok(Repository { root, key, store_directory })
+        let cache = self.cache_directory.clone().ok_or(ConfigError::NoCacheDirectory)?;
+        Ok(Repository { root, cache })
     }
 }
 
@@ -192,15 +187,6 @@ fn canonical_directory(path: &Path) -> Result<PathBuf, ConfigError> {
         return Err(ConfigError::NotADirectory { path: path.to_path_buf() });
     }
     Ok(canonical)
-}
-
-/// A directory name that is unique to the root and tells a person which repository it is.
-fn repository_key(root: &Path) -> String {
-    const READABLE: usize = 40;
-    let name = root.file_name().unwrap_or_default().to_string_lossy();
-    let readable: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).take(READABLE).collect();
-    format!("{readable}-{:016x}", xxh3_64(root.as_os_str().as_encoded_bytes()))
 }
 
 fn number(name: &'static str, get: &impl Fn(&str) -> Option<OsString>) -> Result<Option<usize>, ConfigError> {
@@ -262,13 +248,5 @@ mod tests {
         assert_eq!(config.repository_at(&inner).expect("exists").root, inner);
         fs::create_dir(inner.join(".git")).expect("created");
         assert_eq!(config.repository_around(&inner).expect("exists").root, inner);
-    }
-
-    #[test]
-    fn keys_are_readable_distinct_and_safe_as_names() {
-        let key = repository_key(Path::new("/home/x/My Project!"));
-        assert!(key.starts_with("My_Project_-"), "{key}");
-        assert_ne!(key, repository_key(Path::new("/home/y/My Project!")));
-        assert_eq!(repository_key(Path::new("/")).len(), 17);
     }
 }

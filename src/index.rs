@@ -1,6 +1,8 @@
 //! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing. The only module that uses
 //! several cores, and the only one that changes a store. Knows no protocol and prints nothing.
 
+mod change;
+mod job;
 mod plan;
 mod progress;
 mod report;
@@ -9,17 +11,23 @@ mod take_in;
 mod workers;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+pub use change::{ChangeSet, fingerprint, freshness};
+pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
 
 use crate::config::Limits;
 use crate::extract;
+use crate::grammar;
 use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::model::graph::Graph;
 use crate::source::{self, SourceError};
+use crate::store::{self, BuildInfo, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind};
 use progress::Stopwatch;
 use workers::Workers;
 
@@ -41,7 +49,10 @@ pub struct Run<'a> {
 pub enum IndexError {
     /// The repository could not be read as a whole.
     #[error(transparent)]
-    Source(#[from] SourceError),
+    Source(SourceError),
+    /// The store could not be read or written.
+    #[error(transparent)]
+    Store(StoreError),
     /// The threads could not be started.
     #[error("cannot start {threads} threads to index {}: {reason}", root.display())]
     Threads {
@@ -52,9 +63,9 @@ pub enum IndexError {
         /// What the system said.
         reason: String,
     },
-    /// Looking over all files together failed; this is a defect of the program.
-    #[error("preparing the resolution of {} failed: {reason}", root.display())]
-    Resolution {
+    /// Work that concerns all files failed in a way that it never should: a defect of the program.
+    #[error("indexing {} failed: {reason}", root.display())]
+    Defect {
         /// The repository.
         root: PathBuf,
         /// The message of the panic.
@@ -73,8 +84,14 @@ impl IndexError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Source(_) => "check that the directory exists and may be read",
+            Self::Store(error) => match error.kind {
+                StoreErrorKind::Locked => "wait for the other process to end, or stop it",
+                StoreErrorKind::Full => "make room, or set COGRAPH_CACHE_DIR to a place that has more",
+                StoreErrorKind::Permission => "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place",
+                _ => "if it stays, remove the repository's directory from the cache: it is built again",
+            },
             Self::Threads { .. } => "lower COGRAPH_THREADS, or raise the limit on processes",
-            Self::Resolution { .. } => "report it as a defect of this program, with the repository if it is public",
+            Self::Defect { .. } => "report it as a defect of this program, with the repository if it is public",
             Self::Cancelled { .. } => "start it again",
         }
     }
@@ -88,6 +105,109 @@ impl<'a> Run<'a> {
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
         if self.cancel.is_cancelled() { Err(IndexError::Cancelled { root: root.to_path_buf() }) } else { Ok(()) }
+    }
+}
+
+impl From<SourceError> for IndexError {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Cancelled { root } => Self::Cancelled { root },
+            error => Self::Source(error),
+        }
+    }
+}
+
+impl From<StoreError> for IndexError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// What a run did.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The store reflects the repository as it is; nothing was written.
+    Unchanged {
+        /// Which store and state.
+        identity: Identity,
+    },
+    /// There is a new generation.
+    Published {
+        /// Which, and where.
+        published: Published,
+        /// What it holds.
+        report: Report,
+        /// How long each phase took.
+        timings: Vec<Timing>,
+    },
+}
+
+/// Brings the store of a repository up to date: compares, and applies what has changed. Waits for another writer at most `patience`.
+pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+    let changes = match newest(location, run)? {
+        Some(snapshot) => {
+            let changes = freshness(&snapshot, &run.limits, run.cancel)?;
+            if changes.is_empty() {
+                return Ok(Outcome::Unchanged { identity: snapshot.identity() });
+            }
+            changes
+        }
+        None => ChangeSet::Everything { forced: false },
+    };
+    apply(location, &changes, patience, run)
+}
+
+/// Makes the store of a repository reflect `changes`. The only function that changes a store.
+///
+/// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
+/// that are in the store already, or whose bytes are those of the store, write nothing.
+pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+    let started = Instant::now();
+    let lock = location.lock(patience)?;
+    run.check(location.root())?;
+    if let Some(snapshot) = newest(location, run)?
+        && !is_needed(&snapshot, location.root(), changes, run)?
+    {
+        return Ok(Outcome::Unchanged { identity: snapshot.identity() });
+    }
+    let (graph, mut timings) = build_graph(location.root(), run)?;
+    (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
+    let mut stopwatch = Stopwatch::start();
+    let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
+    let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
+    let published = store::publish(&lock, &graph, &info)?;
+    stopwatch.lap(Phase::Write);
+    timings.extend(stopwatch.laps());
+    Ok(Outcome::Published { published, report: Report::of(&graph), timings })
+}
+
+/// Whether the changes call for a build, seen from the newest store.
+fn is_needed(snapshot: &Snapshot, root: &Path, changes: &ChangeSet, run: &Run) -> Result<bool, IndexError> {
+    let compared;
+    let changes = match changes {
+        ChangeSet::Everything { forced: true } => return Ok(true),
+        ChangeSet::Everything { forced: false } => {
+            compared = freshness(snapshot, &run.limits, run.cancel)?;
+            &compared
+        }
+        ChangeSet::Some { .. } if snapshot.meta().fingerprint != fingerprint(&run.limits) => return Ok(true),
+        ChangeSet::Some { .. } => changes,
+    };
+    match changes {
+        ChangeSet::Everything { .. } => Ok(true),
+        ChangeSet::Some { touched, gone } => Ok(!change::is_unfounded(snapshot, root, touched, gone, run)?),
+    }
+}
+
+/// The newest state of the store; none if there is none that can be read, so that one must be built.
+fn newest(location: &Location, run: &Run) -> Result<Option<Snapshot>, IndexError> {
+    match Store::open_newest(location).and_then(|store| Arc::new(store).snapshot(run.cancel)) {
+        Ok(snapshot) => Ok(Some(snapshot)),
+        Err(error) if error.calls_for_build() => {
+            tracing::info!(%error, "there is no store to start from");
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -13,9 +13,13 @@ use super::json::Object;
 use super::output::{bytes, grouped, note, percent, to_stdout};
 use crate::config::{Config, enclosing_root};
 use crate::grammar;
-use crate::index::{self, Phase, Progress, Report, Run, Timing};
+use crate::index::{self, ChangeSet, IndexError, Outcome, Phase, Progress, Report, Run, Timing};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
+use crate::store::{Location, Store};
+
+/// How long the command waits while another process writes the same index.
+const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -28,6 +32,9 @@ pub(super) struct Arguments {
     /// Show how long each phase took
     #[arg(long)]
     timings: bool,
+    /// Build the index even if nothing has changed
+    #[arg(long)]
+    force: bool,
 }
 
 pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
@@ -46,23 +53,43 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     let started = Instant::now();
     let cancel = CancelToken::new();
     let display = Display::new(arguments.json);
-    let (graph, timings) = index::build_graph(
-        &repository.root,
-        &Run { progress: &|progress| display.show(progress), ..Run::quiet(config.limits, &cancel) },
-    )?;
-    display.finish();
-    let report = Report::of(&graph);
-    let elapsed = started.elapsed();
-    let text = if arguments.json {
-        json(&report, elapsed, &timings) + "\n"
+    let run = Run { progress: &|progress| display.show(progress), ..Run::quiet(config.limits, &cancel) };
+    let location = Location::new(&repository.cache, &repository.root);
+    let outcome = if arguments.force {
+        index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)
     } else {
-        let mut text = table(&report, elapsed);
-        if arguments.timings {
-            text.push_str(&timings_line(&timings));
-        }
-        text
+        index::refresh(&location, WRITER_PATIENCE, &run)
     };
+    display.finish();
+    let summary = Summary::of(outcome?, &location, &cancel, started)?;
+    let text = if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// What is shown at the end.
+struct Summary {
+    report: Report,
+    timings: Vec<Timing>,
+    changed: bool,
+    generation: u64,
+    store_bytes: u64,
+    elapsed: Duration,
+}
+
+impl Summary {
+    fn of(outcome: Outcome, location: &Location, cancel: &CancelToken, started: Instant) -> Result<Self, IndexError> {
+        let (report, timings, changed, generation, store_bytes) = match outcome {
+            Outcome::Published { published, report, timings } => {
+                (report, timings, true, published.identity.generation, published.bytes)
+            }
+            Outcome::Unchanged { .. } => {
+                let store = Arc::new(Store::open_newest(location)?);
+                let snapshot = store.snapshot(cancel)?;
+                (Report::of_store(&snapshot)?, Vec::new(), false, snapshot.identity().generation, store.bytes())
+            }
+        };
+        Ok(Self { report, timings, changed, generation, store_bytes, elapsed: started.elapsed() })
+    }
 }
 
 /// Shows progress: a bar on a terminal, a line a phase elsewhere, nothing beside JSON.
@@ -103,7 +130,8 @@ impl Display {
     }
 }
 
-fn table(report: &Report, elapsed: Duration) -> String {
+fn table(summary: &Summary, with_timings: bool) -> String {
+    let report = &summary.report;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     let mut header = vec!["language".to_owned(), "files".to_owned(), "symbols".to_owned(), "references".to_owned()];
@@ -133,7 +161,17 @@ fn table(report: &Report, elapsed: Duration) -> String {
             report.skipped.iter().map(|(reason, count)| format!("{} {}", grouped(*count), reason.word())).collect();
         text.push_str(&format!(", {} skipped: {}", grouped(skipped), reasons.join(", ")));
     }
-    text.push_str(&format!("\n{} of source in {:.2} s\n", bytes(report.bytes), elapsed.as_secs_f64()));
+    let done = if summary.changed { "built" } else { "nothing has changed since" };
+    text.push_str(&format!(
+        "\n{done} generation {}: {} of source, {} of index, {:.2} s\n",
+        summary.generation,
+        bytes(report.bytes),
+        bytes(summary.store_bytes),
+        summary.elapsed.as_secs_f64()
+    ));
+    if with_timings {
+        text.push_str(&timings_line(&summary.timings));
+    }
     text
 }
 
@@ -146,12 +184,16 @@ fn row(name: &str, counts: [u64; 3], verdicts: [u64; Verdict::ALL.len()], proble
 }
 
 fn timings_line(timings: &[Timing]) -> String {
+    if timings.is_empty() {
+        return "nothing was read\n".to_owned();
+    }
     let parts: Vec<String> =
         timings.iter().map(|timing| format!("{} {:.3} s", timing.phase.word(), timing.elapsed.as_secs_f64())).collect();
     format!("{}\n", parts.join(" · "))
 }
 
-fn json(report: &Report, elapsed: Duration, timings: &[Timing]) -> String {
+fn json(summary: &Summary) -> String {
+    let report = &summary.report;
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
     let mut languages = Object::new();
     for numbers in &report.languages {
@@ -165,9 +207,13 @@ fn json(report: &Report, elapsed: Duration, timings: &[Timing]) -> String {
         languages = languages.object(grammar::language(numbers.language).name, language.number("problems", numbers.problems));
     }
     let skipped = report.skipped.iter().fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
-    let phases =
-        timings.iter().fold(Object::new(), |object, timing| object.number(timing.phase.word(), milliseconds(timing.elapsed)));
+    let phases = summary
+        .timings
+        .iter()
+        .fold(Object::new(), |object, timing| object.number(timing.phase.word(), milliseconds(timing.elapsed)));
     Object::new()
+        .boolean("changed", summary.changed)
+        .number("generation", summary.generation)
         .number("files", report.files)
         .number("indexed", report.indexed)
         .number("partly", report.partly)
@@ -177,7 +223,8 @@ fn json(report: &Report, elapsed: Duration, timings: &[Timing]) -> String {
         .number("source_bytes", report.bytes)
         .object("languages", languages)
         .object("skipped", skipped)
-        .number("milliseconds", milliseconds(elapsed))
+        .number("store_bytes", summary.store_bytes)
+        .number("milliseconds", milliseconds(summary.elapsed))
         .object("phases_milliseconds", phases)
         .finish()
 }

@@ -1,7 +1,11 @@
-//! What a graph holds, in numbers: what a run reports at its end.
+//! What a graph or a store holds, in numbers: what a run reports at its end.
 
+use rustc_hash::FxHashMap;
+
+use crate::grammar;
 use crate::model::graph::Graph;
 use crate::model::{LanguageId, SkipReason, Verdict};
+use crate::store::{FileKey, LanguageKey, Snapshot, StoreError};
 
 /// Numbers of a whole graph.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -69,6 +73,44 @@ impl Report {
         report.languages.sort_by_key(|numbers| numbers.language);
         report.skipped.sort();
         report
+    }
+
+    /// Counts a store.
+    pub fn of_store(snapshot: &Snapshot) -> Result<Self, StoreError> {
+        let mut problems: FxHashMap<FileKey, u64> = FxHashMap::default();
+        for row in snapshot.problems()? {
+            *problems.entry(row.file).or_default() += 1;
+        }
+        let names = snapshot.languages()?;
+        let by_key: FxHashMap<LanguageKey, LanguageId> = names
+            .into_iter()
+            .filter_map(|(key, name)| Some((key, grammar::all().iter().find(|language| language.name == name)?.id)))
+            .collect();
+        let mut report = Self::default();
+        for file in snapshot.files()? {
+            report.files += 1;
+            if let Some(reason) = file.skipped {
+                report.count_skipped(reason);
+                continue;
+            }
+            let problems = problems.get(&file.key).copied().unwrap_or(0);
+            report.indexed += 1;
+            report.bytes += file.size;
+            report.problems += problems;
+            report.partly += u64::from(problems > 0);
+            let Some(&language) = file.language.as_ref().and_then(|key| by_key.get(key)) else { continue };
+            let numbers = report.language(language);
+            numbers.files += 1;
+            numbers.symbols += u64::from(file.symbols);
+            numbers.references += u64::from(file.sites);
+            numbers.problems += problems;
+            for (sum, count) in numbers.verdicts.iter_mut().zip(file.verdicts) {
+                *sum += u64::from(count);
+            }
+        }
+        report.languages.sort_by_key(|numbers| numbers.language);
+        report.skipped.sort();
+        Ok(report)
     }
 
     /// Symbols of all languages.

@@ -15,7 +15,7 @@ pub(super) fn resolve(root: &Path, taken: &TakenIn, run: &Run, workers: &Workers
     let files = &taken.files;
     let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
     let program = guarded(|| Program::new(files, &taken.project_files))
-        .map_err(|reason| IndexError::Resolution { root: root.to_path_buf(), reason })?;
+        .map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));
     let results = workers.map(&order, run, |position| {

@@ -8,10 +8,11 @@ use super::Run;
 use super::plan::Plan;
 use super::progress::{Counter, Phase};
 use super::workers::{Workers, guarded};
+use crate::config::Limits;
 use crate::extract;
 use crate::grammar;
 use crate::model::facts::FileFacts;
-use crate::model::graph::FileRecord;
+use crate::model::graph::{FileRecord, FileStamp};
 use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::ProjectFile;
 use crate::source::{self, Text, WalkedFile, WalkedKind};
@@ -28,8 +29,7 @@ pub(super) struct TakenIn {
 }
 
 pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
-    let project_names: FxHashSet<&str> =
-        grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect();
+    let project_names = project_names();
     let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         let file = &plan.files[position];
@@ -46,6 +46,11 @@ pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) ->
     taken
 }
 
+/// The names of files that module systems read besides sources.
+pub(super) fn project_names() -> FxHashSet<&'static str> {
+    grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect()
+}
+
 fn take_in_file(
     root: &Path,
     file: &WalkedFile,
@@ -53,23 +58,10 @@ fn take_in_file(
     plan: &Plan,
     run: &Run,
 ) -> (FileRecord, Option<ProjectFile>) {
-    let skipped = |reason| FileRecord { path: file.path.clone(), stamp: file.stamp, language: None, content: Err(reason) };
-    match file.kind {
-        WalkedKind::File => {}
-        WalkedKind::Symlink => return (skipped(SkipReason::Symlink), None),
-        WalkedKind::Special => return (skipped(SkipReason::Special), None),
-        WalkedKind::Unreadable => return (skipped(SkipReason::Unreadable), None),
-    }
-    let language = match language_by_name(root, &file.path, plan) {
-        Ok(language) => language,
-        Err(reason) => return (skipped(reason), None),
-    };
-    if language.is_none() && !is_project_file {
-        return (skipped(SkipReason::NoLanguage), None);
-    }
-    let read = source::read(root, &file.path, &run.limits);
-    let mut record = FileRecord { path: file.path.clone(), stamp: read.stamp, language, content: Err(SkipReason::NoLanguage) };
-    let text = match read.text {
+    let Examined { stamp, language, text } =
+        examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
+    let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
+    let text = match text {
         Ok(text) => text,
         Err(reason) => {
             record.content = Err(reason);
@@ -77,22 +69,61 @@ fn take_in_file(
         }
     };
     let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
-    if language.is_some() {
-        record.language = plan.language(&file.path, &text.bytes[..text.bytes.len().min(HEAD_BYTES)]);
-    }
-    if let Some(language) = record.language {
+    if let Some(language) = language {
         record.content = facts(&file.path, language, text, run);
     }
     (record, project_file)
 }
 
+/// A file as far as it is known before its facts.
+pub(super) struct Examined {
+    pub(super) stamp: FileStamp,
+    pub(super) language: Option<LanguageId>,
+    /// The text of a file that a language claims or that a module system reads; else why there is none.
+    pub(super) text: Result<Text, SkipReason>,
+}
+
+/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a path and a head.
+pub(super) fn examine(
+    root: &Path,
+    file: &WalkedFile,
+    is_project_file: bool,
+    limits: &Limits,
+    detect: impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
+) -> Examined {
+    let skipped = |reason| Examined { stamp: file.stamp, language: None, text: Err(reason) };
+    match file.kind {
+        WalkedKind::File => {}
+        WalkedKind::Symlink => return skipped(SkipReason::Symlink),
+        WalkedKind::Special => return skipped(SkipReason::Special),
+        WalkedKind::Unreadable => return skipped(SkipReason::Unreadable),
+    }
+    let language = match language_by_name(root, &file.path, &detect) {
+        Ok(language) => language,
+        Err(reason) => return skipped(reason),
+    };
+    if language.is_none() && !is_project_file {
+        return skipped(SkipReason::NoLanguage);
+    }
+    let source::ReadFile { stamp, text } = source::read(root, &file.path, limits);
+    let language = match (&text, language) {
+        (Ok(text), Some(_)) => detect(&file.path, &text.bytes[..text.bytes.len().min(HEAD_BYTES)]),
+        (_, language) => language,
+    };
+    Examined { stamp, language, text }
+}
+
 /// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
-fn language_by_name(root: &Path, path: &RepoPath, plan: &Plan) -> Result<Option<LanguageId>, SkipReason> {
-    let by_name = plan.language(path, &[]);
+fn language_by_name(
+    root: &Path,
+    path: &RepoPath,
+    detect: &impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
+) -> Result<Option<LanguageId>, SkipReason> {
+    let by_name = detect(path, &[]);
     if by_name.is_some() || path.extension().is_some() {
         return Ok(by_name);
     }
-    Ok(plan.language(path, &source::read_head(root, path, SHEBANG_BYTES)?))
+    Ok(detect(path, &source::read_head(root, path, SHEBANG_BYTES)?))
 }
 
 fn facts(path: &RepoPath, language: LanguageId, text: Text, run: &Run) -> Result<FileFacts, SkipReason> {

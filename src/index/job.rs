@@ -1,0 +1,213 @@
+//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time in all.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::{IndexError, Outcome, Phase, Progress, Run, refresh};
+use crate::config::Limits;
+use crate::model::cancel::CancelToken;
+use crate::store::Location;
+
+/// Runs that work at the same time, in all; more wait for their turn.
+const AT_ONCE: usize = 2;
+
+/// How long a run waits for another process that writes the same store.
+const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+
+/// Starts runs and knows those that are under way. Dropping it stops them and waits for their threads.
+pub struct Jobs {
+    shared: Arc<Shared>,
+}
+
+/// One run. Whoever has it can wait for it, look at its progress, or stop it for all.
+pub struct Job {
+    location: Location,
+    cancel: CancelToken,
+    state: Mutex<JobState>,
+    changed: Condvar,
+}
+
+/// How far a run is.
+#[derive(Clone, Debug)]
+pub enum JobState {
+    /// It waits for its turn.
+    Queued,
+    /// It works.
+    Running(Progress),
+    /// It ended.
+    Done(Result<Outcome, Arc<IndexError>>),
+}
+
+struct Shared {
+    limits: Limits,
+    state: Mutex<State>,
+    turn: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Runs that are queued or under way, with their threads.
+    jobs: Vec<(Arc<Job>, JoinHandle<()>)>,
+    working: usize,
+    ended: bool,
+}
+
+impl Jobs {
+    /// No runs yet.
+    pub fn new(limits: Limits) -> Self {
+        Self { shared: Arc::new(Shared { limits, state: Mutex::new(State::default()), turn: Condvar::new() }) }
+    }
+
+    /// The run that brings this repository's store up to date: the one under way, or a new one.
+    ///
+    /// A run that is under way may have looked at a file before it changed. Whoever must know compares again afterwards
+    /// (`freshness`) and starts another run if need be.
+    pub fn start(&self, location: &Location) -> Arc<Job> {
+        let mut state = self.shared.lock();
+        if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
+            return Arc::clone(job);
+        }
+        let job = Arc::new(Job {
+            location: location.clone(),
+            cancel: CancelToken::new(),
+            state: Mutex::new(JobState::Queued),
+            changed: Condvar::new(),
+        });
+        if state.ended {
+            job.cancel.cancel();
+        }
+        let (shared, own) = (Arc::clone(&self.shared), Arc::clone(&job));
+        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own)) {
+            Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
+            Err(error) => {
+                job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
+            }
+        }
+        job
+    }
+
+    /// The runs that are queued or under way.
+    pub fn current(&self) -> Vec<Arc<Job>> {
+        self.shared.lock().jobs.iter().map(|(job, _)| Arc::clone(job)).collect()
+    }
+}
+
+impl Drop for Jobs {
+    fn drop(&mut self) {
+        let jobs = {
+            let mut state = self.shared.lock();
+            state.ended = true;
+            std::mem::take(&mut state.jobs)
+        };
+        for (job, _) in &jobs {
+            job.cancel();
+        }
+        self.shared.turn.notify_all();
+        for (_, thread) in jobs {
+            // The thread's work is guarded: a panic has ended as the job's error.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of a run's thread.
+    fn work(self: &Arc<Self>, job: &Arc<Job>) {
+        let waiting = Arc::clone(self);
+        let wake = job.cancel.on_cancel(move || {
+            // Under the lock, so that the signal cannot fall between a look at the token and the wait.
+            let _state = waiting.lock();
+            waiting.turn.notify_all();
+        });
+        let has_turn = self.wait_for_turn(job);
+        drop(wake);
+        let outcome = if has_turn {
+            let progress = |progress: Progress| job.set(JobState::Running(progress));
+            progress(Progress { phase: Phase::Walk, done: 0, total: 0 });
+            let run = Run { progress: &progress, ..Run::quiet(self.limits, &job.cancel) };
+            let ended = super::workers::guarded(|| refresh(&job.location, WRITER_PATIENCE, &run));
+            ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))
+        } else {
+            Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
+        };
+        {
+            let mut state = self.lock();
+            state.jobs.retain(|(other, _)| !Arc::ptr_eq(other, job));
+            state.working -= usize::from(has_turn);
+        }
+        self.turn.notify_all();
+        // Last: whoever is woken by it and starts another run must not get this one again.
+        job.end(outcome);
+    }
+
+    fn wait_for_turn(&self, job: &Job) -> bool {
+        let mut state = self.lock();
+        while state.working >= AT_ONCE && !state.ended && !job.cancel.is_cancelled() {
+            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let has_turn = !state.ended && !job.cancel.is_cancelled();
+        state.working += usize::from(has_turn);
+        has_turn
+    }
+}
+
+impl Job {
+    /// The repository.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> JobState {
+        self.lock().clone()
+    }
+
+    /// Waits until it has ended or `until` has come, and says how far it is then.
+    pub fn wait(&self, until: Instant) -> JobState {
+        let mut state = self.lock();
+        while !matches!(*state, JobState::Done(_)) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.clone()
+    }
+
+    /// Waits until the state is another one than when it was looked at last, it has ended, or `until` has come.
+    pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
+        let mut state = self.lock();
+        while matches!(&*state, JobState::Queued) || matches!(&*state, JobState::Running(progress) if Some(*progress) == seen) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.clone()
+    }
+
+    /// Stops it, for everybody. The store stays as it was.
+    pub fn cancel(&self) {
+        self.cancel.cancel();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, JobState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, state: JobState) {
+        *self.lock() = state;
+        self.changed.notify_all();
+    }
+
+    fn end(&self, outcome: Result<Outcome, IndexError>) {
+        self.set(JobState::Done(outcome.map_err(Arc::new)));
+    }
+}
