@@ -1,3 +1,41 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest's text and its grammar.
 
-fn main() {}
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() {
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("grammars");
+    println!("cargo:rerun-if-changed={}", root.display());
+    let mut folders: Vec<PathBuf> = fs::read_dir(&root)
+        .expect("grammars/ is part of the package")
+        .map(|entry| entry.expect("a readable folder").path())
+        .filter(|path| path.join("grammar.toml").is_file())
+        .collect();
+    folders.sort();
+    let mut table = String::from("static FOLDERS: &[Folder] = &[\n");
+    for folder in &folders {
+        add_language(&mut table, folder);
+    }
+    table.push_str("];\n");
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
+    fs::write(out, table).expect("the output folder is writable");
+}
+
+fn add_language(table: &mut String, folder: &Path) {
+    let manifest = folder.join("grammar.toml");
+    println!("cargo:rerun-if-changed={}", manifest.display());
+    let text = fs::read_to_string(&manifest).expect("a readable manifest");
+    let parsed: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+    let grammar = parsed
+        .get("grammar")
+        .and_then(toml::Value::as_str)
+        .unwrap_or_else(|| panic!("{}: `grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"", manifest.display()));
+    let name = folder.file_name().and_then(|name| name.to_str()).expect("folder names are plain ASCII");
+    writeln!(
+        table,
+        "    Folder {{ name: {name:?}, manifest: include_str!({:?}), grammar: || tree_sitter::Language::new({grammar}) }},",
+        manifest.display().to_string()
+    )
+    .expect("writing to a string cannot fail");
+}

@@ -1,7 +1,24 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
+//!
+//! `walk` goes over the tree and says what each rule means; `define`, `express`, `bind`, `types` and `import` hold the rules
+//! of one area each; `build` collects the facts.
 
-use crate::model::LanguageId;
+mod bind;
+mod build;
+mod define;
+mod express;
+mod finish;
+mod import;
+mod text;
+mod types;
+mod walk;
+
+use crate::grammar::{self, Language};
 use crate::model::facts::FileFacts;
+use crate::model::{LanguageId, Problem, ProblemKind};
+use std::cell::RefCell;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 /// What bounds the work on one file.
 #[derive(Clone, Copy, Debug)]
@@ -14,12 +31,41 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { depth: 2_000, parse_ms: 10_000 }
+        Self { depth: 1_000, parse_ms: 10_000 }
     }
+}
+
+thread_local! {
+    static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
 }
 
 /// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source` must be UTF-8 or
 /// close to it; call it on a thread with at least 16 MiB of stack.
-pub fn extract(_language: LanguageId, _path: &str, _source: &[u8], _limits: Limits) -> FileFacts {
-    FileFacts::default()
+pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
+    let language = grammar::language(language);
+    let Some(tree) = parse(language, source, Duration::from_millis(limits.parse_ms)) else {
+        let lines = text::count_lines(source);
+        let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
+        return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
+    };
+    let mut walker = walk::Walker::new(language, source, limits);
+    walker.walk(tree.root_node());
+    finish::finish(walker.into_facts(), language, path, source)
+}
+
+fn parse(language: &Language, source: &[u8], limit: Duration) -> Option<tree_sitter::Tree> {
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_language(&language.grammar).expect("every grammar is built for this tree-sitter; a test loads them all");
+        let started = Instant::now();
+        let mut in_time = |_: &tree_sitter::ParseState| match started.elapsed() > limit {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let options = tree_sitter::ParseOptions::new().progress_callback(&mut in_time);
+        let tree = parser.parse_with_options(&mut |offset, _| source.get(offset..).unwrap_or_default(), None, Some(options));
+        if tree.is_none() {
+            parser.reset();
+        }
+        tree
+    })
 }

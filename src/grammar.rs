@@ -1,8 +1,37 @@
-//! The language table made from `grammars/`: detection by name, extension, shebang and content; the rules that drive extraction.
+//! The language table made from `grammars/`: what each language declares, and which language a file is in.
+//!
+//! A manifest is read when its language is first needed and is checked against its grammar then; a manifest that does not
+//! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
-use crate::model::{LanguageId, RepoPath};
+mod detect;
+mod manifest;
+mod rule;
+mod selector;
 
-/// A language and its rules.
+pub use detect::detect;
+pub use manifest::{
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Narrowing, Resolution,
+    SelfRule, TestMarkers, TypeFlow, VisibilityRule,
+};
+pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TypeRule, Yielded};
+pub(crate) use selector::Selector;
+
+use crate::model::LanguageId;
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
+
+/// Counts changes of the extraction rules themselves; part of [`fingerprint`].
+const EXTRACTION_VERSION: u32 = 1;
+
+struct Folder {
+    name: &'static str,
+    manifest: &'static str,
+    grammar: fn() -> tree_sitter::Language,
+}
+
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
+
+/// A language: its grammar and what its manifest declares.
 #[derive(Debug)]
 pub struct Language {
     /// Its position in the table.
@@ -11,11 +40,57 @@ pub struct Language {
     pub name: &'static str,
     /// Files that its module system reads besides sources (`package.json`, …), by file name.
     pub project_files: Vec<String>,
+    /// The grammar.
+    pub grammar: tree_sitter::Language,
+    /// The manifest's sections that are not about single node kinds.
+    pub manifest: Manifest,
+    nodes: Vec<Option<Rule>>,
+    types: Vec<Option<TypeRule>>,
+    patterns: Vec<Option<Pattern>>,
+}
+
+impl Language {
+    /// The rule for nodes of this kind in statement or expression position.
+    pub(crate) fn rule(&self, kind: u16) -> Option<&Rule> {
+        self.nodes.get(usize::from(kind))?.as_ref()
+    }
+
+    /// The rule for nodes of this kind in type position.
+    pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
+        self.types.get(usize::from(kind))?.as_ref()
+    }
+
+    /// The rule for nodes of this kind in binding position.
+    pub(crate) fn pattern(&self, kind: u16) -> Option<&Pattern> {
+        self.patterns.get(usize::from(kind))?.as_ref()
+    }
+
+    fn load(position: usize, folder: &'static Folder) -> Self {
+        let grammar = (folder.grammar)();
+        let parsed = manifest::parse(folder.manifest, &grammar)
+            .unwrap_or_else(|error| panic!("grammars/{}/grammar.toml: {error}", folder.name));
+        Self {
+            id: LanguageId(u16::try_from(position).expect("there are few languages")),
+            name: folder.name,
+            project_files: parsed.manifest.modules.project_files.clone(),
+            nodes: parsed.nodes,
+            types: parsed.types,
+            patterns: parsed.patterns,
+            manifest: parsed.manifest,
+            grammar,
+        }
+    }
+}
+
+/// The short names of all languages, in order of id.
+pub fn names() -> Vec<&'static str> {
+    FOLDERS.iter().map(|folder| folder.name).collect()
 }
 
 /// Every language, in order of id.
 pub fn all() -> &'static [Language] {
-    &[]
+    static ALL: OnceLock<Vec<Language>> = OnceLock::new();
+    ALL.get_or_init(|| FOLDERS.iter().enumerate().map(|(position, folder)| Language::load(position, folder)).collect())
 }
 
 /// The language with this id.
@@ -23,14 +98,30 @@ pub fn language(id: LanguageId) -> &'static Language {
     &all()[usize::from(id.0)]
 }
 
-/// The language of a file, from its path and its first bytes (at least 256 where the file has that many; more helps to
-/// tell languages apart that share an extension). `neighbours` counts, per language, the files of the same directory
-/// whose language is already certain; it settles what content leaves open.
-pub fn detect(_path: &RepoPath, _head: &[u8], _neighbours: &[u32]) -> Option<LanguageId> {
-    None
+/// The language with this short name.
+pub fn by_name(name: &str) -> Option<&'static Language> {
+    all().iter().find(|language| language.name == name)
 }
 
 /// Changes whenever the facts that the same bytes give may change: manifests, grammar versions, extraction rules.
 pub fn fingerprint() -> u64 {
-    0
+    let mut hasher = rustc_hash::FxHasher::default();
+    EXTRACTION_VERSION.hash(&mut hasher);
+    env!("CARGO_PKG_VERSION").hash(&mut hasher);
+    for folder in FOLDERS {
+        folder.name.hash(&mut hasher);
+        folder.manifest.hash(&mut hasher);
+        let grammar = (folder.grammar)();
+        grammar.node_kind_count().hash(&mut hasher);
+        grammar.parse_state_count().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_manifest_fits_its_grammar() {
+        assert!(super::all().len() >= super::FOLDERS.len() && !super::FOLDERS.is_empty());
+    }
 }

@@ -107,6 +107,8 @@ pub struct Scope {
     pub kind: ScopeKind,
     /// The symbol whose body it is.
     pub symbol: LocalSymbol,
+    /// The type whose members it holds when that type is defined elsewhere (`impl`, extensions).
+    pub owner: ExprId,
     /// First byte.
     pub start: u32,
     /// Byte after the last.
@@ -336,11 +338,19 @@ pub enum Expr {
     Function(Run),
     /// A base type with the relation in which it stands.
     Base(ExprId, bool),
+    /// A value whose members are the bindings of a scope (object literals, anonymous types).
+    Members(ScopeId),
+    /// A mapping type or value: key and item.
+    Mapping(ExprId, ExprId),
+    /// The key that iterating over the value yields beside the item.
+    Key(ExprId),
+    /// What a wrapper holds.
+    Unwrapped(ExprId),
     /// What entering the value as a context yields.
     Enter(ExprId),
     /// The type that a value has.
     TypeOf(ExprId),
-    /// A class object's value when the callee may be a type or a function: as `Call`, the language cannot tell.
+    /// Nothing is known.
     Unknown,
 }
 

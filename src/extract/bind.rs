@@ -1,0 +1,614 @@
+//! Everything that binds names: variables, assignments, parameters, patterns, loops and cases.
+
+use super::define::Definition;
+use super::walk::{Pending, READ, Surroundings, Usage, Walker};
+use crate::grammar::{Pattern, Rule, Selector, Yielded};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+/// What becomes of the names in a pattern.
+#[derive(Clone, Copy)]
+pub(super) enum Bind {
+    /// New variables; symbols where the scope has members or is a file.
+    Declare(SymbolKind),
+    /// New or known variables of the function.
+    AssignNew,
+    /// Known variables.
+    AssignKnown,
+    /// Parameters.
+    Param,
+}
+
+/// A value on its way into a pattern.
+#[derive(Clone, Copy)]
+pub(super) struct Flow<'t> {
+    pub(super) ty: ExprId,
+    pub(super) value: ExprId,
+    /// The definition as a whole, for signatures.
+    pub(super) node: Node<'t>,
+}
+
+impl<'t> Walker<'t> {
+    pub(super) fn declaration(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Declaration { kind, ty, declarators } = rule else { return ExprId::NONE };
+        let pending = std::mem::take(&mut self.pending);
+        self.pending.comment = pending.comment;
+        self.visit_modifiers(node);
+        let pending = std::mem::take(&mut self.pending);
+        let outer = self.around;
+        self.around.declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        let words = self.words(node);
+        let rules = &self.language.manifest.modifiers;
+        self.around.declared_constant = words.iter().any(|word| rules.constant.iter().any(|constant| constant == word));
+        self.around.declared_static = words.iter().any(|word| rules.r#static.iter().any(|name| name == word));
+        if let Some(visibility) = words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word)) {
+            self.around.section = crate::model::Visibility::from_word(visibility).or(self.around.section);
+        }
+        for declarator in declarators.every(node) {
+            self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
+            if matches!(self.language.rule(declarator.kind_id()), Some(Rule::Variable { .. })) {
+                self.visit(declarator, READ);
+            } else {
+                let kind = self.variable_kind(*kind);
+                self.declare_through(declarator, node, kind);
+            }
+        }
+        self.around = outer;
+        ExprId::NONE
+    }
+
+    /// Words among a node's own tokens and modifier nodes.
+    fn words(&mut self, node: Node<'t>) -> Vec<&'t str> {
+        let mut words = Vec::new();
+        for child in self.children(node) {
+            if !child.is_named() || self.modifier_kinds.contains(&child.kind_id()) {
+                words.extend(self.text_of(child).split_whitespace());
+            }
+        }
+        words
+    }
+
+    /// Declares what a chain of declarators names: a variable, or a callable without a body.
+    fn declare_through(&mut self, start: Node<'t>, node: Node<'t>, kind: SymbolKind) {
+        let declared = self.declarator(start);
+        let Some(name_node) = declared.name else {
+            self.visit_children(start);
+            return;
+        };
+        let ty = self.wrapped(self.around.declared, &declared.wraps);
+        if declared.is_callable {
+            let outer = self.around.owner;
+            let (name, name_node) = self.qualified_name(name_node);
+            let kind = SymbolKind::Function;
+            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: false };
+            let symbol = self.define(&definition);
+            self.around.owner = outer;
+            let context = self.enter_callable(symbol, node);
+            if let Some(params) = declared.params {
+                self.parameters(params, symbol);
+            }
+            self.leave_callable(context);
+            self.build.symbol_mut(symbol).ty = ty;
+            return;
+        }
+        let value = match declared.value {
+            Some(value) => self.initial_value(value, ty),
+            None => ExprId::NONE,
+        };
+        self.bind_pattern(name_node, Flow { ty, value, node }, Bind::Declare(kind));
+    }
+
+    /// The value of an initialiser; a list of arguments constructs the declared type.
+    fn initial_value(&mut self, node: Node<'t>, ty: ExprId) -> ExprId {
+        let value = self.visit(node, READ);
+        if value.is_some() || !ty.is_some() {
+            return value;
+        }
+        self.build.expr(Expr::OfType(ty))
+    }
+
+    fn variable_kind(&self, kind: Option<SymbolKind>) -> SymbolKind {
+        match kind {
+            Some(kind) => kind,
+            None if self.around.declared_constant => SymbolKind::Constant,
+            None => SymbolKind::Variable,
+        }
+    }
+
+    pub(super) fn variable(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Variable { kind, name, ty, value, params, embeds, body } = rule else { return ExprId::NONE };
+        let pending = std::mem::take(&mut self.pending);
+        self.pending.comment = pending.comment;
+        self.pending.decorators = pending.decorators;
+        self.visit_modifiers(node);
+        let pending = std::mem::take(&mut self.pending);
+        let names = name.every(node);
+        if names.is_empty() && *embeds {
+            return match ty {
+                Some(ty) => self.embed(node, ty),
+                None => ExprId::NONE,
+            };
+        }
+        let mut kind = self.variable_kind(*kind);
+        if kind == SymbolKind::Variable {
+            let words = self.words(node);
+            let constants = &self.language.manifest.modifiers.constant;
+            if words.iter().any(|word| constants.iter().any(|constant| constant == word)) {
+                kind = SymbolKind::Constant;
+            }
+        }
+        let declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => self.around.declared,
+        };
+        let values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        if let ([name_node], [value_node]) = (&names[..], &values[..])
+            && let Some((lambda, lambda_node)) = self.lambda_in(*value_node)
+        {
+            self.pending = pending;
+            self.function_value(*name_node, node, lambda, lambda_node, declared);
+            return ExprId::NONE;
+        }
+        let given: Vec<ExprId> = values.iter().map(|value| self.visit(*value, READ)).collect();
+        for (position, name_node) in names.iter().enumerate() {
+            let value = match given[..] {
+                [] => ExprId::NONE,
+                [one] if names.len() > 1 => self.build.item(one, position),
+                _ => given.get(position).copied().unwrap_or(ExprId::NONE),
+            };
+            self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
+            let symbol = self.bind_pattern(*name_node, Flow { ty: declared, value, node }, Bind::Declare(kind));
+            self.variant_parts(symbol, node, params.as_ref(), body.as_ref());
+        }
+        ExprId::NONE
+    }
+
+    /// Positional or named parts of a variant.
+    fn variant_parts(&mut self, symbol: LocalSymbol, node: Node<'t>, params: Option<&Selector>, body: Option<&Selector>) {
+        if !symbol.is_some() {
+            return;
+        }
+        if let Some(list) = params.and_then(|selector| selector.first(node)) {
+            let parts: Vec<ExprId> =
+                self.named_children(list).into_iter().map(|part| self.visit_type(part, Usage::Site(SiteKind::Type))).collect();
+            let parts: Vec<ExprId> = parts.into_iter().map(|part| self.known(part)).collect();
+            let list = self.build.list(&parts);
+            let tuple = self.build.expr(Expr::Tuple(list));
+            self.build.symbol_mut(symbol).ty = tuple;
+        }
+        if let Some(body) = body.and_then(|selector| selector.first(node)) {
+            let scope = self.open(ScopeKind::Type, symbol, body);
+            let inner = self.scope;
+            self.build.symbol_mut(symbol).inner = inner;
+            self.visit_children(body);
+            self.close(scope);
+        }
+    }
+
+    /// An expression that is never none, so that positions in lists are kept.
+    pub(super) fn known(&mut self, value: ExprId) -> ExprId {
+        if value.is_some() { value } else { self.build.expr(Expr::Unknown) }
+    }
+
+    pub(super) fn variants(&mut self, node: Node<'t>) -> ExprId {
+        for child in self.named_children(node) {
+            if matches!(self.language.rule(child.kind_id()), Some(Rule::Name {})) {
+                let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: child };
+                self.bind_pattern(child, flow, Bind::Declare(SymbolKind::Variant));
+            } else {
+                self.visit(child, READ);
+            }
+        }
+        ExprId::NONE
+    }
+
+    /// The closure that a node is, looking through what only passes values on.
+    pub(super) fn lambda_in(&mut self, node: Node<'t>) -> Option<(&'static Rule, Node<'t>)> {
+        match self.language.rule(node.kind_id())? {
+            rule @ Rule::Lambda { .. } => Some((rule, node)),
+            Rule::Pass { of: None } | Rule::Tuple {} => match self.named_children(node)[..] {
+                [only] => self.lambda_in(only),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// A name that holds a closure is a callable.
+    fn function_value(&mut self, name_node: Node<'t>, node: Node<'t>, lambda: &'static Rule, lambda_node: Node<'t>, ty: ExprId) {
+        let name = self.name_of(name_node);
+        let body = match lambda {
+            Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(lambda_node)),
+            _ => None,
+        };
+        let header_end = body.map_or(node.end_byte(), |body| body.start_byte());
+        let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        self.lambda(lambda, lambda_node, symbol);
+        let entry = self.build.symbol_mut(symbol);
+        if !entry.ty.is_some() && ty.is_some() {
+            entry.flags &= !flags::FUNCTION_VALUE;
+            let _ = ty;
+            entry.flags |= flags::FUNCTION_VALUE;
+        }
+    }
+
+    pub(super) fn assign(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Assign { left, right, ty, declares, reads } = rule else { return ExprId::NONE };
+        let Some(left_node) = left.first(node) else { return self.visit_children(node) };
+        let right_node = right.as_ref().and_then(|selector| selector.first(node));
+        let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        if let Some(right_node) = right_node
+            && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
+            && let Some(Rule::Member { object: Some(object), name, .. }) = self.language.rule(left_node.kind_id())
+            && let (Some(object_node), Some(name_node)) = (object.first(left_node), name.first(left_node))
+        {
+            return self.member_function(object_node, name_node, node, lambda, lambda_node);
+        }
+        if let Some(right_node) = right_node
+            && *declares
+            && matches!(self.language.rule(left_node.kind_id()), Some(Rule::Name {}))
+            && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
+        {
+            self.function_value(left_node, node, lambda, lambda_node, ty);
+            return ExprId::NONE;
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let value = right_node.map_or(ExprId::NONE, |right| self.visit(right, READ));
+        if *reads {
+            self.visit(left_node, READ);
+        }
+        self.pending = pending;
+        let how = if *declares && !*reads { Bind::AssignNew } else { Bind::AssignKnown };
+        self.bind_pattern(left_node, Flow { ty, value: if *reads { ExprId::NONE } else { value }, node }, how);
+        value
+    }
+
+    /// `object.name = closure`: a method of the object, or of the receiver's type.
+    fn member_function(
+        &mut self,
+        object: Node<'t>,
+        name_node: Node<'t>,
+        node: Node<'t>,
+        lambda: &'static Rule,
+        lambda_node: Node<'t>,
+    ) -> ExprId {
+        let pending = std::mem::take(&mut self.pending);
+        let owner = self.visit(object, READ);
+        self.pending = pending;
+        let (scope, around) = (self.scope, self.around);
+        if self.is_receiver(owner) && self.callable.type_scope.is_some() {
+            self.scope = self.callable.type_scope;
+        } else {
+            self.around = Surroundings { owner, ..Surroundings::NONE };
+        }
+        let name = self.name_of(name_node);
+        let header_end = lambda_node.end_byte().min(lambda_node.start_byte() + 120);
+        let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        (self.scope, self.around) = (scope, around);
+        self.lambda(lambda, lambda_node, symbol)
+    }
+
+    pub(super) fn outer(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+        for name_node in of.every(node) {
+            let name = self.name_of(name_node);
+            self.bind(self.owner_scope(), name, BindingKind::Outer, node.start_byte(), ExprId::NONE, ExprId::NONE);
+        }
+        ExprId::NONE
+    }
+
+    /// Binds the names in a pattern. Gives the symbol if the pattern is one name that became one.
+    pub(super) fn bind_pattern(&mut self, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+        if let Some(pattern) = self.language.pattern(node.kind_id()) {
+            return self.apply_pattern(pattern, node, flow, how);
+        }
+        match self.language.rule(node.kind_id()) {
+            Some(Rule::Name {}) => return self.bind_name(node, flow, how),
+            Some(Rule::Member { object: Some(object), name, .. }) => self.bind_member(node, object, name, flow),
+            Some(Rule::Tuple {}) => {
+                for (position, child) in self.named_children(node).into_iter().enumerate() {
+                    let value = self.build.item(flow.value, position);
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                }
+            }
+            _ => {
+                self.visit(node, READ);
+            }
+        }
+        LocalSymbol::NONE
+    }
+
+    fn apply_pattern(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+        match pattern {
+            Pattern::Skip {} => {}
+            Pattern::Name {} => return self.bind_name(node, flow, how),
+            Pattern::Pass { of } => {
+                let child = match of {
+                    Some(selector) => selector.first(node),
+                    None => self.named_children(node).last().copied(),
+                };
+                if let Some(child) = child {
+                    return self.bind_pattern(child, flow, how);
+                }
+            }
+            Pattern::Tuple {} => {
+                let children = self.named_children(node);
+                let alone =
+                    children.len() == 1 && matches!(self.build.get(flow.value), Expr::Name(..) | Expr::Call(..) | Expr::Unknown);
+                for (position, child) in children.into_iter().enumerate() {
+                    let value = if alone && !node.kind().contains("tuple") && !node.kind().contains("array") {
+                        flow.value
+                    } else {
+                        self.build.item(flow.value, position)
+                    };
+                    let ty = self.build.of(flow.ty, |ty| Expr::Item(ty, u32::try_from(position).unwrap_or(u32::MAX)));
+                    self.bind_pattern(child, Flow { ty, value, node: flow.node }, how);
+                }
+            }
+            Pattern::Rest { of } => {
+                let child = match of {
+                    Some(selector) => selector.first(node),
+                    None => self.named_children(node).first().copied(),
+                };
+                if let Some(child) = child {
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node }, how);
+                }
+            }
+            Pattern::Default { of, value } => {
+                let default = self.visit_selected(node, Some(value), READ);
+                if let Some(child) = of.first(node) {
+                    let value = self.build.union(&[flow.value, default]);
+                    self.bind_pattern(child, Flow { value, ..flow }, how);
+                }
+            }
+            Pattern::Fields { ty } => self.bind_fields(node, ty.as_ref(), flow, how),
+            Pattern::Field { .. } | Pattern::Shorthand {} => self.bind_field(pattern, node, flow, how),
+            Pattern::Variant { ty } => {
+                let variant = match ty.first(node) {
+                    Some(ty) => self.visit(ty, READ),
+                    None => ExprId::NONE,
+                };
+                let parts = self.named_children(node);
+                for (position, child) in parts.into_iter().skip(1).enumerate() {
+                    let position = u32::try_from(position).unwrap_or(u32::MAX);
+                    let value = self.variant_part(variant, flow.value, position);
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                }
+            }
+            Pattern::Both { name, of } => {
+                if let Some(inner) = of.as_ref().and_then(|selector| selector.first(node)) {
+                    self.bind_pattern(inner, flow, how);
+                }
+                if let Some(name) = name.first(node) {
+                    return self.bind_pattern(name, flow, how);
+                }
+            }
+            Pattern::Compare {} => {
+                self.visit(node, READ);
+            }
+            Pattern::Either {} => {
+                for child in self.named_children(node) {
+                    self.bind_pattern(child, flow, how);
+                }
+            }
+        }
+        LocalSymbol::NONE
+    }
+
+    /// A part of a variant: of the declared one, or of what the matched value holds under the variant's name.
+    fn variant_part(&mut self, variant: ExprId, value: ExprId, position: u32) -> ExprId {
+        let name = match self.build.get(variant) {
+            Expr::Name(name, _) | Expr::Member(_, name) => name,
+            _ => NameId::NONE,
+        };
+        let of_variant = self.build.of(variant, |variant| Expr::Item(variant, position));
+        if !value.is_some() || !name.is_some() {
+            return of_variant;
+        }
+        let held = self.build.expr(Expr::Member(value, name));
+        let of_value = self.build.expr(Expr::Item(held, position));
+        self.build.union(&[of_variant, of_value])
+    }
+
+    fn bind_fields(&mut self, node: Node<'t>, ty: Option<&'static Selector>, flow: Flow<'t>, how: Bind) {
+        let ty_node = ty.and_then(|selector| selector.first(node));
+        let value = match ty_node {
+            Some(ty) => {
+                let ty = self.visit_type(ty, READ);
+                self.build.of(ty, Expr::OfType)
+            }
+            None if flow.ty.is_some() => self.build.expr(Expr::OfType(flow.ty)),
+            None => flow.value,
+        };
+        for child in self.named_children(node) {
+            if ty_node.is_some_and(|ty| ty.id() == child.id()) {
+                continue;
+            }
+            let flow = Flow { ty: ExprId::NONE, value, node: flow.node };
+            match self.language.pattern(child.kind_id()) {
+                Some(pattern @ (Pattern::Field { .. } | Pattern::Shorthand {})) => self.bind_field(pattern, child, flow, how),
+                _ => {
+                    self.bind_pattern(child, flow, how);
+                }
+            }
+        }
+    }
+
+    fn bind_field(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind) {
+        let (key, target) = match pattern {
+            Pattern::Field { key, value } => {
+                let key = key.first(node);
+                (key, value.as_ref().and_then(|selector| selector.first(node)).or(key))
+            }
+            _ => (Some(node), Some(node)),
+        };
+        let (Some(key), Some(target)) = (key, target) else { return };
+        let name = self.name_of(key);
+        let member = self.build.of(flow.value, |value| Expr::Member(value, name));
+        if member.is_some() {
+            self.site(READ, key, name, member);
+        }
+        let flow = Flow { value: member, ..flow };
+        if target.id() == key.id() {
+            self.bind_name(target, flow, how);
+        } else {
+            self.bind_pattern(target, flow, how);
+        }
+    }
+
+    fn bind_name(&mut self, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+        let name = self.name_of(node);
+        if self.is_ignored(name) {
+            return LocalSymbol::NONE;
+        }
+        match how {
+            Bind::Param => {
+                self.bind(self.scope, name, BindingKind::Param, 0, flow.ty, flow.value);
+                LocalSymbol::NONE
+            }
+            Bind::Declare(kind) => self.declare_name(node, name, flow, kind),
+            Bind::AssignNew => self.assign_new(node, name, flow),
+            Bind::AssignKnown => self.assign_known(node, name, flow),
+        }
+    }
+
+    fn declare_name(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>, kind: SymbolKind) -> LocalSymbol {
+        let function_scoped = self.language.manifest.resolution.function_scoped;
+        let owns = |scope: ScopeKind| !matches!(scope, ScopeKind::Flow) && !(function_scoped && scope == ScopeKind::Block);
+        let owner = self.build.nearest(self.scope, owns);
+        let local = matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block);
+        if local && kind != SymbolKind::Variant {
+            let from = if function_scoped { 0 } else { flow.node.start_byte() };
+            self.bind(owner, name, BindingKind::Value, from, flow.ty, flow.value);
+            return LocalSymbol::NONE;
+        }
+        let (header_end, has_body) = (flow.node.end_byte(), true);
+        let symbol = self.define(&Definition { name, name_node: node, node: flow.node, kind, header_end, has_body });
+        self.build.symbol_mut(symbol).ty = flow.ty;
+        self.build.add_value(symbol, flow.value);
+        symbol
+    }
+
+    fn assign_new(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>) -> LocalSymbol {
+        let function_scoped = self.language.manifest.resolution.function_scoped;
+        let owns = |scope: ScopeKind| !matches!(scope, ScopeKind::Flow) && !(function_scoped && scope == ScopeKind::Block);
+        let owner = self.build.nearest(self.scope, owns);
+        match self.build.bound(owner, name).map(|binding| (binding.kind, binding.symbol)) {
+            Some((BindingKind::Outer, _)) => self.assign_known(node, name, flow),
+            Some((BindingKind::Symbol, symbol)) => {
+                self.write(node, name);
+                self.build.add_value(symbol, flow.value);
+                symbol
+            }
+            Some((BindingKind::Import, _)) if self.build.scope_kind(owner) == ScopeKind::File => {
+                self.write(node, name);
+                LocalSymbol::NONE
+            }
+            _ if matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block) => {
+                self.bind(owner, name, BindingKind::Value, node.start_byte(), flow.ty, flow.value);
+                LocalSymbol::NONE
+            }
+            _ => {
+                let text = self.build.text(name);
+                let constant = text.chars().any(|c| c.is_ascii_uppercase()) && !text.chars().any(|c| c.is_ascii_lowercase());
+                let kind = if constant { SymbolKind::Constant } else { SymbolKind::Variable };
+                self.declare_name(node, name, flow, kind)
+            }
+        }
+    }
+
+    fn assign_known(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>) -> LocalSymbol {
+        self.write(node, name);
+        let start = self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow);
+        let outer = self.build.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
+        let from = if outer { self.build.parent(start) } else { start };
+        let Some(known) = self.build.visible(from, name) else { return LocalSymbol::NONE };
+        let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
+        match kind {
+            BindingKind::Symbol => self.build.add_value(symbol, flow.value),
+            BindingKind::Value | BindingKind::Param if flow.value.is_some() => {
+                self.bind(scope, name, BindingKind::Value, node.start_byte(), flow.ty, flow.value);
+            }
+            _ => {}
+        }
+        symbol
+    }
+
+    fn write(&mut self, node: Node<'t>, name: NameId) {
+        let target = self.build.expr(Expr::Name(name, self.scope));
+        self.site(Usage::Site(SiteKind::Write), node, name, target);
+    }
+
+    /// Assignment to a member: a field of the receiver's type, or a write.
+    fn bind_member(&mut self, node: Node<'t>, object: &'static Selector, name: &'static Selector, flow: Flow<'t>) {
+        let (Some(object), Some(name_node)) = (object.first(node), name.first(node)) else { return };
+        let object = self.visit(object, READ);
+        let name = self.name_of(name_node);
+        let type_scope = self.callable.type_scope;
+        if !self.is_receiver(object) || !type_scope.is_some() {
+            let target = self.build.of(object, |object| Expr::Member(object, name));
+            self.site(Usage::Site(SiteKind::Write), name_node, name, target);
+            return;
+        }
+        if self.build.bound(type_scope, name).is_none() {
+            self.define_field(name_node, name, type_scope, flow);
+        } else {
+            let target = self.build.expr(Expr::Member(object, name));
+            self.site(Usage::Site(SiteKind::Write), name_node, name, target);
+        }
+        let symbol = self.build.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);
+        self.build.add_value(symbol, flow.value);
+        if symbol.is_some() && flow.ty.is_some() && !self.build.symbol_mut(symbol).ty.is_some() {
+            self.build.symbol_mut(symbol).ty = flow.ty;
+        }
+    }
+
+    fn define_field(&mut self, node: Node<'t>, name: NameId, type_scope: ScopeId, flow: Flow<'t>) {
+        let (scope, around, pending) = (self.scope, self.around, std::mem::take(&mut self.pending));
+        self.scope = type_scope;
+        self.around = Surroundings::NONE;
+        let header_end = flow.node.end_byte();
+        let definition =
+            Definition { name, name_node: node, node: flow.node, kind: SymbolKind::Field, header_end, has_body: true };
+        self.define(&definition);
+        (self.scope, self.around, self.pending) = (scope, around, pending);
+    }
+
+    /// What a loop binds.
+    pub(super) fn bind_loop(&mut self, pattern: Node<'t>, iterable: ExprId, yielded: Yielded, node: Node<'t>, ty: ExprId) {
+        let element = self.build.of(iterable, Expr::Element);
+        let key = self.build.of(iterable, Expr::Key);
+        let how = self.loop_binding(node);
+        let flow = |value| Flow { ty, value, node };
+        match yielded {
+            Yielded::Items => {
+                self.bind_pattern(pattern, flow(element), how);
+            }
+            Yielded::Keys => {
+                self.bind_pattern(pattern, flow(key), how);
+            }
+            Yielded::KeyAndItem => {
+                let parts = if self.language.rule(pattern.kind_id()) == Some(&Rule::Name {}) {
+                    smallvec::smallvec![pattern]
+                } else {
+                    self.named_children(pattern)
+                };
+                for (part, value) in parts.into_iter().zip([key, element]) {
+                    self.bind_pattern(part, flow(value), how);
+                }
+            }
+        }
+    }
+
+    fn loop_binding(&self, _node: Node<'t>) -> Bind {
+        if self.language.manifest.resolution.function_scoped { Bind::AssignNew } else { Bind::Declare(SymbolKind::Variable) }
+    }
+}

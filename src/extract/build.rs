@@ -1,0 +1,207 @@
+//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of syntax.
+
+use crate::model::facts::{
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol, NameId, Run, Scope, ScopeId,
+    ScopeKind, Site, SiteId, Symbol,
+};
+use crate::model::{Problem, ProblemKind};
+use rustc_hash::FxHashMap;
+
+/// The facts under construction.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub(super) facts: FileFacts,
+    name_ids: FxHashMap<Box<str>, NameId>,
+    /// Values of symbols in the order they were met; they become runs of `lists` at the end.
+    values: Vec<(LocalSymbol, ExprId)>,
+    bases: Vec<(LocalSymbol, ExprId)>,
+    /// The first binding of a name in a scope.
+    bound: FxHashMap<(ScopeId, NameId), BindingId>,
+}
+
+impl Builder {
+    pub(super) fn name(&mut self, text: &str) -> NameId {
+        if let Some(&id) = self.name_ids.get(text) {
+            return id;
+        }
+        let id = NameId::at(self.facts.names.len());
+        self.facts.names.push(text.into());
+        self.name_ids.insert(text.into(), id);
+        id
+    }
+
+    pub(super) fn text(&self, name: NameId) -> &str {
+        name.get().map_or("", |position| &self.facts.names[position])
+    }
+
+    pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
+        let id = ExprId::at(self.facts.exprs.len());
+        self.facts.exprs.push(expr);
+        id
+    }
+
+    pub(super) fn get(&self, expr: ExprId) -> Expr {
+        expr.get().map_or(Expr::Unknown, |position| self.facts.exprs[position])
+    }
+
+    /// The expression made from a part, or none if the part is not known.
+    pub(super) fn of(&mut self, part: ExprId, make: impl FnOnce(ExprId) -> Expr) -> ExprId {
+        if part.is_some() { self.expr(make(part)) } else { ExprId::NONE }
+    }
+
+    pub(super) fn list(&mut self, items: &[ExprId]) -> Run {
+        let start = u32::try_from(self.facts.lists.len()).expect("a file has far fewer than 2^32 expressions");
+        self.facts.lists.extend_from_slice(items);
+        Run { start, len: u32::try_from(items.len()).expect("bounded by the file's size") }
+    }
+
+    pub(super) fn items(&self, run: Run) -> &[ExprId] {
+        &self.facts.lists[run.range()]
+    }
+
+    /// Part `position` of a destructured value.
+    pub(super) fn item(&mut self, value: ExprId, position: usize) -> ExprId {
+        if let Expr::Tuple(items) = self.get(value) {
+            return self.items(items).get(position).copied().unwrap_or(ExprId::NONE);
+        }
+        let position = u32::try_from(position).expect("bounded by the file's size");
+        self.of(value, |value| Expr::Item(value, position))
+    }
+
+    /// One of several values; unknown parts are left out.
+    pub(super) fn union(&mut self, parts: &[ExprId]) -> ExprId {
+        let known: Vec<ExprId> = parts.iter().copied().filter(|part| part.is_some()).collect();
+        match known[..] {
+            [] => ExprId::NONE,
+            [one] => one,
+            _ => {
+                let list = self.list(&known);
+                self.expr(Expr::Union(list))
+            }
+        }
+    }
+
+    pub(super) fn scope(&mut self, parent: ScopeId, kind: ScopeKind, symbol: LocalSymbol, start: usize, end: usize) -> ScopeId {
+        let id = ScopeId::at(self.facts.scopes.len());
+        let offset = |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
+        self.facts.scopes.push(Scope { parent, kind, symbol, owner: ExprId::NONE, start: offset(start), end: offset(end) });
+        id
+    }
+
+    pub(super) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+        scope.get().map_or(ScopeKind::File, |position| self.facts.scopes[position].kind)
+    }
+
+    pub(super) fn parent(&self, scope: ScopeId) -> ScopeId {
+        scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
+    }
+
+    /// The innermost scope, from `scope` outwards, that `accept` takes.
+    pub(super) fn nearest(&self, mut scope: ScopeId, accept: impl Fn(ScopeKind) -> bool) -> ScopeId {
+        while scope.is_some() && !accept(self.scope_kind(scope)) {
+            scope = self.parent(scope);
+        }
+        scope
+    }
+
+    pub(super) fn symbol(&mut self, symbol: Symbol) -> LocalSymbol {
+        let id = LocalSymbol::at(self.facts.symbols.len());
+        self.facts.symbols.push(symbol);
+        id
+    }
+
+    pub(super) fn symbol_mut(&mut self, symbol: LocalSymbol) -> &mut Symbol {
+        &mut self.facts.symbols[symbol.get().expect("callers hold the id of a symbol they made")]
+    }
+
+    pub(super) fn bind(&mut self, binding: Binding) -> BindingId {
+        let id = BindingId::at(self.facts.bindings.len());
+        self.bound.entry((binding.scope, binding.name)).or_insert(id);
+        self.facts.bindings.push(binding);
+        id
+    }
+
+    /// The first binding of a name in a scope.
+    pub(super) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
+        self.bound.get(&(scope, name)).and_then(|id| id.get()).map(|position| &self.facts.bindings[position])
+    }
+
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, passing over types.
+    pub(super) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+        while scope.is_some() {
+            if self.scope_kind(scope) != ScopeKind::Type
+                && let Some(binding) = self.bound(scope, name)
+            {
+                return Some(binding);
+            }
+            scope = self.parent(scope);
+        }
+        None
+    }
+
+    pub(super) fn bind_symbol(&mut self, scope: ScopeId, block: ScopeId, name: NameId, from: u32, symbol: LocalSymbol) {
+        let kind = BindingKind::Symbol;
+        self.bind(Binding {
+            scope,
+            block,
+            name,
+            kind,
+            from,
+            symbol,
+            import: ImportId::NONE,
+            ty: ExprId::NONE,
+            value: ExprId::NONE,
+        });
+    }
+
+    pub(super) fn import(&mut self, import: Import) -> ImportId {
+        let id = ImportId::at(self.facts.imports.len());
+        self.facts.imports.push(import);
+        id
+    }
+
+    pub(super) fn site(&mut self, site: Site) -> SiteId {
+        let id = SiteId::at(self.facts.sites.len());
+        self.facts.sites.push(site);
+        id
+    }
+
+    /// Notes that a callable returns, or a variable holds, `value`.
+    pub(super) fn add_value(&mut self, symbol: LocalSymbol, value: ExprId) {
+        if symbol.is_some() && value.is_some() {
+            self.values.push((symbol, value));
+        }
+    }
+
+    pub(super) fn add_base(&mut self, symbol: LocalSymbol, base: ExprId, implement: bool) {
+        if symbol.is_some() && base.is_some() {
+            let base = self.expr(Expr::Base(base, implement));
+            self.bases.push((symbol, base));
+        }
+    }
+
+    pub(super) fn problem(&mut self, kind: ProblemKind, first_line: u32, last_line: u32) {
+        match self.facts.problems.last_mut() {
+            Some(last) if last.kind == kind && first_line <= last.last_line + 1 => last.last_line = last.last_line.max(last_line),
+            _ => self.facts.problems.push(Problem { kind, first_line, last_line }),
+        }
+    }
+
+    /// Ends construction: per-symbol lists become runs.
+    pub(super) fn into_facts(mut self) -> FileFacts {
+        let values = std::mem::take(&mut self.values);
+        self.attach(values, |symbol, run| symbol.values = run);
+        let bases = std::mem::take(&mut self.bases);
+        self.attach(bases, |symbol, run| symbol.bases = run);
+        self.facts
+    }
+
+    fn attach(&mut self, mut pairs: Vec<(LocalSymbol, ExprId)>, set: impl Fn(&mut Symbol, Run)) {
+        pairs.sort_by_key(|&(symbol, _)| symbol);
+        for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let items: Vec<ExprId> = group.iter().map(|&(_, item)| item).collect();
+            let run = self.list(&items);
+            set(self.symbol_mut(group[0].0), run);
+        }
+    }
+}

@@ -1,0 +1,713 @@
+//! Definitions: callables, types, modules, aliases, variables, and what modifiers and decorators say about them.
+
+use super::text;
+use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker, offset, position};
+use crate::grammar::{ConstructorNames, ExportRule, Rule, Selector, SelfRule};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::{Position, SiteKind, Span, SymbolKind, Visibility};
+use tree_sitter::Node;
+
+/// What the words and decorators before a definition say.
+#[derive(Default)]
+struct Marks {
+    flags: u16,
+    visibility: Option<Visibility>,
+    exported: bool,
+    constant: bool,
+}
+
+/// A definition that is about to become a symbol.
+pub(super) struct Definition<'t> {
+    pub(super) name: NameId,
+    pub(super) name_node: Node<'t>,
+    pub(super) node: Node<'t>,
+    pub(super) kind: SymbolKind,
+    /// Where the header ends.
+    pub(super) header_end: usize,
+    pub(super) has_body: bool,
+}
+
+impl<'t> Walker<'t> {
+    pub(super) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
+        let pending = std::mem::take(&mut self.pending);
+        let marks = self.marks(definition.node, &pending);
+        let declaring = self.declaring_scope(definition.kind);
+        let scope_kind = self.build.scope_kind(declaring);
+        let member = scope_kind == ScopeKind::Type;
+        let name = self.build.text(definition.name).to_owned();
+        let kind = self.adjusted_kind(definition.kind, &name, member, declaring);
+        let local = self.build.nearest(declaring, |kind| kind == ScopeKind::Function).is_some();
+        let visibility = self.visibility(&name, marks.visibility, declaring, kind);
+        let mut bits = marks.flags;
+        if local && !member {
+            bits |= flags::LOCAL;
+        }
+        if self.is_exported(&marks, visibility, declaring, local) {
+            bits |= flags::EXPORTED;
+        }
+        if self.around.default_export {
+            bits |= flags::DEFAULT_EXPORT;
+        }
+        if !definition.has_body && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
+            bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
+        }
+        let start = pending.decorators.first().map_or(definition.node, |(_, first)| *first);
+        let extent = self.extent(start, definition.node);
+        let header = self.source.get(definition.node.start_byte()..definition.header_end).unwrap_or_default();
+        let signature = text::signature(&String::from_utf8_lossy(header));
+        let doc = self.documentation(definition, &pending);
+        let symbol = self.build.symbol(Symbol {
+            name: definition.name,
+            kind,
+            container: self.container(declaring),
+            scope: declaring,
+            inner: ScopeId::NONE,
+            flags: bits,
+            visibility,
+            extent,
+            name_at: position(definition.name_node),
+            signature,
+            doc,
+            params: Run::default(),
+            arity: (0, u16::MAX),
+            ty: ExprId::NONE,
+            values: Run::default(),
+            bases: Run::default(),
+            type_params: Run::default(),
+            owner: self.around.owner,
+            implements: self.around.implements,
+        });
+        let from = if self.language.manifest.resolution.hoisted { 0 } else { offset(definition.node.start_byte()) };
+        self.build.bind_symbol(declaring, self.scope, definition.name, from, symbol);
+        symbol
+    }
+
+    fn extent(&self, first: Node<'t>, last: Node<'t>) -> Span {
+        let end = last.end_position();
+        Span {
+            start_byte: offset(first.start_byte()),
+            end_byte: offset(last.end_byte()),
+            start: position(first),
+            end: Position { line: offset(end.row + 1), column: offset(end.column) },
+        }
+    }
+
+    /// The scope a definition of this kind is declared in.
+    fn declaring_scope(&self, kind: SymbolKind) -> ScopeId {
+        let owns = |scope: ScopeKind| match scope {
+            ScopeKind::Flow => false,
+            ScopeKind::Block => !self.language.manifest.resolution.function_scoped,
+            _ => true,
+        };
+        let _ = kind;
+        self.build.nearest(self.scope, owns)
+    }
+
+    fn container(&self, declaring: ScopeId) -> LocalSymbol {
+        let mut scope = declaring;
+        while let Some(index) = scope.get() {
+            let entry = &self.build.facts.scopes[index];
+            if entry.symbol.is_some() {
+                return entry.symbol;
+            }
+            scope = entry.parent;
+        }
+        LocalSymbol::NONE
+    }
+
+    fn adjusted_kind(&self, kind: SymbolKind, name: &str, member: bool, declaring: ScopeId) -> SymbolKind {
+        let belongs = member || self.around.owner.is_some();
+        match kind {
+            SymbolKind::Function if belongs => {
+                let names = &self.language.manifest.names;
+                let is_constructor = match names.constructor_rule {
+                    ConstructorNames::Listed => names.constructors.iter().any(|constructor| constructor == name),
+                    ConstructorNames::TypeName => self.type_name_of(declaring).is_some_and(|type_name| type_name == name),
+                };
+                if is_constructor { SymbolKind::Constructor } else { SymbolKind::Method }
+            }
+            SymbolKind::Variable | SymbolKind::Constant if member => match self.enclosing_type_kind(declaring) {
+                Some(SymbolKind::Enum) if kind == SymbolKind::Constant => SymbolKind::Constant,
+                _ if kind == SymbolKind::Constant => SymbolKind::Constant,
+                _ => SymbolKind::Field,
+            },
+            other => other,
+        }
+    }
+
+    /// The name of the type that owns members defined here: of the scope, or of a name path before the member (`A::f`).
+    fn type_name_of(&self, declaring: ScopeId) -> Option<&str> {
+        match self.build.get(self.around.owner) {
+            Expr::Name(name, _) | Expr::Member(_, name) => return Some(self.build.text(name)),
+            Expr::Apply(base, _) => {
+                if let Expr::Name(name, _) | Expr::Member(_, name) = self.build.get(base) {
+                    return Some(self.build.text(name));
+                }
+            }
+            _ => {}
+        }
+        let symbol = self.build.facts.scopes[declaring.get()?].symbol.get()?;
+        Some(self.build.text(self.build.facts.symbols[symbol].name))
+    }
+
+    fn enclosing_type_kind(&self, declaring: ScopeId) -> Option<SymbolKind> {
+        let symbol = self.build.facts.scopes[declaring.get()?].symbol.get()?;
+        Some(self.build.facts.symbols[symbol].kind)
+    }
+
+    /// Whether members without a body are left to others to define: in interfaces and traits.
+    fn declares_abstractly(&self, declaring: ScopeId) -> bool {
+        matches!(self.enclosing_type_kind(declaring), Some(SymbolKind::Interface | SymbolKind::Trait))
+    }
+
+    fn visibility(&self, name: &str, marked: Option<Visibility>, declaring: ScopeId, kind: SymbolKind) -> Visibility {
+        let rule = &self.language.manifest.visibility;
+        if let Some(marked) = marked.or(self.around.section) {
+            return marked;
+        }
+        if rule.capital {
+            return if name.chars().next().is_some_and(char::is_uppercase) { Visibility::Public } else { Visibility::Internal };
+        }
+        if rule.underscore && name.starts_with('_') && !(name.starts_with("__") && name.ends_with("__")) {
+            return if name.starts_with("__") { Visibility::Private } else { Visibility::Internal };
+        }
+        if rule.private_prefix.as_ref().is_some_and(|prefix| name.starts_with(prefix.as_str())) {
+            return Visibility::Private;
+        }
+        let of_members = self.enclosing_type_kind(declaring).and_then(|owner| rule.members.get(owner.word()));
+        let word = if kind == SymbolKind::Variant { None } else { of_members.or(rule.default.as_ref()) };
+        word.and_then(|word| Visibility::from_word(word)).unwrap_or(Visibility::Public)
+    }
+
+    fn is_exported(&self, marks: &Marks, visibility: Visibility, declaring: ScopeId, local: bool) -> bool {
+        let visible = matches!(visibility, Visibility::Public | Visibility::Protected);
+        if local {
+            return false;
+        }
+        match self.language.manifest.exports {
+            ExportRule::TopLevel | ExportRule::Public => visible,
+            ExportRule::Marked => {
+                let member = self.build.scope_kind(declaring) == ScopeKind::Type;
+                marks.exported || self.around.exported || (member && visible)
+            }
+            ExportRule::Linkage => visible && marks.flags & flags::STATIC == 0,
+        }
+    }
+
+    /// Reads the words, modifier nodes and decorators of a definition.
+    fn marks(&mut self, node: Node<'t>, pending: &Pending<'t>) -> Marks {
+        let mut marks = Marks::default();
+        for child in self.children(node) {
+            if !child.is_named() {
+                self.mark_word(&mut marks, child.kind());
+            } else if self.modifier_kinds.contains(&child.kind_id()) {
+                for word in self.text_of(child).split(|c: char| c.is_whitespace() || c == '(') {
+                    self.mark_word(&mut marks, word);
+                }
+            }
+        }
+        let rules = &self.language.manifest.modifiers;
+        for (decorator, _) in &pending.decorators {
+            let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
+            let is = |names: &[String]| names.iter().any(|name| name == last || **name == **decorator);
+            for (names, bit) in [
+                (&rules.static_decorators, flags::STATIC),
+                (&rules.class_method_decorators, flags::CLASS_METHOD),
+                (&rules.property_decorators, flags::PROPERTY),
+                (&rules.abstract_decorators, flags::ABSTRACT),
+                (&rules.overload_decorators, flags::DECLARATION),
+                (&rules.deprecated_decorators, flags::DEPRECATED),
+                (&self.language.manifest.tests.decorators, flags::TEST),
+            ] {
+                if is(names) {
+                    marks.flags |= bit;
+                }
+            }
+        }
+        if self.around.declared_static {
+            marks.flags |= flags::STATIC;
+        }
+        marks
+    }
+
+    fn mark_word(&self, marks: &mut Marks, word: &str) {
+        let rules = &self.language.manifest.modifiers;
+        let is = |names: &[String]| names.iter().any(|name| name == word);
+        for (names, bit) in [
+            (&rules.r#static, flags::STATIC),
+            (&rules.r#abstract, flags::ABSTRACT),
+            (&rules.r#async, flags::ASYNC),
+            (&rules.property, flags::PROPERTY),
+            (&rules.generator, flags::GENERATOR),
+        ] {
+            if is(names) {
+                marks.flags |= bit;
+            }
+        }
+        marks.constant |= is(&rules.constant);
+        if let Some(visibility) = self.language.manifest.visibility.words.get(word) {
+            match Visibility::from_word(visibility) {
+                Some(visibility) => marks.visibility = Some(visibility),
+                None => marks.exported |= visibility == "exported",
+            }
+        }
+    }
+
+    fn documentation(&mut self, definition: &Definition<'t>, pending: &Pending<'t>) -> Box<str> {
+        let rules = &self.language.manifest.documentation;
+        if let Some(kind) = &rules.body_string
+            && definition.has_body
+            && let Some(string) = self.first_string(definition.node, kind)
+        {
+            return text::summary(self.text_of(string));
+        }
+        let Some((start, end)) = pending.comment else { return Box::default() };
+        let first = pending.decorators.first().map_or(definition.node, |(_, node)| *node).start_byte();
+        let gap = self.source.get(end..first).unwrap_or_default();
+        let comment = String::from_utf8_lossy(self.source.get(start..end).unwrap_or_default());
+        let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
+        if !documents || gap.iter().filter(|&&byte| byte == b'\n').count() > 1 {
+            return Box::default();
+        }
+        text::summary(&comment)
+    }
+
+    /// The string that is the first statement of a definition's body.
+    fn first_string(&mut self, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+        let body = self.named_children(node).last().copied()?;
+        let mut first = self.named_children(body).first().copied()?;
+        if first.kind() != kind {
+            first = self.named_children(first).first().copied()?;
+        }
+        (first.kind() == kind).then_some(first)
+    }
+
+    pub(super) fn function(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Function { kind, name, declarator, params, returns, body, type_params, receiver, tail } = rule else {
+            return ExprId::NONE;
+        };
+        let declared = declarator.as_ref().and_then(|selector| selector.first(node)).map(|start| self.declarator(start));
+        let name_node = match &declared {
+            Some(declared) => declared.name,
+            None => name.as_ref().and_then(|selector| selector.first(node)),
+        };
+        let Some(name_node) = name_node else {
+            self.visit_children(node);
+            return ExprId::NONE;
+        };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let decorators = self.visit_modifiers(node);
+        let outer_owner = self.around.owner;
+        let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
+        let (name, name_node) = self.qualified_name(name_node);
+        let (params_node, returns_node) = match &declared {
+            Some(declared) => (declared.params, returns.as_ref().and_then(|selector| selector.first(node))),
+            None => (params.as_ref().and_then(|s| s.first(node)), returns.as_ref().and_then(|s| s.first(node))),
+        };
+        if let Some(receiver) = receiver_node {
+            self.around.owner = self.receiver_type(receiver);
+        }
+        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
+        let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: body_node.is_some() };
+        let symbol = self.define(&definition);
+        self.around.owner = outer_owner;
+        let context = self.enter_callable(symbol, node);
+        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        if let Some(receiver) = receiver_node {
+            self.parameters(receiver, LocalSymbol::NONE);
+        }
+        if let Some(params) = params_node {
+            self.parameters(params, symbol);
+        } else {
+            self.build.symbol_mut(symbol).arity = (0, 0);
+        }
+        if let Some(returns) = returns_node {
+            let ty = self.visit_type(returns, Usage::Site(SiteKind::Type));
+            let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
+            self.build.symbol_mut(symbol).ty = ty;
+        }
+        self.visit_rest(node, &[body_node, params_node, returns_node, Some(name_node), receiver_node], &decorators);
+        if let Some(body) = body_node {
+            self.body(body, symbol, *tail);
+        }
+        self.leave_callable(context);
+        ExprId::NONE
+    }
+
+    /// Visits a body inside its callable's scope; with `tail` its last value is returned.
+    fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
+        let is_block = matches!(self.language.rule(body.kind_id()), Some(Rule::Block {} | Rule::Flow {}));
+        let value = if is_block { self.visit_children(body) } else { self.visit(body, READ) };
+        if tail || !is_block {
+            self.build.add_value(symbol, value);
+        }
+    }
+
+    /// Visits children that no selector has named, such as initialisers between header and body.
+    fn visit_rest(&mut self, node: Node<'t>, done: &[Option<Node<'t>>], also: &[usize]) {
+        let selected: Vec<usize> = done.iter().flatten().map(|node| node.id()).chain(also.iter().copied()).collect();
+        for child in self.named_children(node) {
+            let covers =
+                done.iter().flatten().any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
+            if !selected.contains(&child.id())
+                && !covers
+                && matches!(self.language.rule(child.kind_id()), Some(Rule::Pass { .. }))
+            {
+                self.visit(child, READ);
+            }
+        }
+    }
+
+    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the nodes visited.
+    pub(super) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
+        let mut visited = Vec::new();
+        for child in self.named_children(node) {
+            if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+                self.visit(child, READ);
+                visited.push(child.id());
+            } else if self.modifier_kinds.contains(&child.kind_id()) {
+                for decorator in self.named_children(child) {
+                    if matches!(self.language.rule(decorator.kind_id()), Some(Rule::Decorator { .. })) {
+                        self.visit(decorator, READ);
+                    }
+                }
+                visited.push(child.id());
+            }
+        }
+        visited
+    }
+
+    pub(super) fn enter_callable(&mut self, symbol: LocalSymbol, node: Node<'t>) -> CallableContext {
+        let declaring = self.build.symbol_mut(symbol).scope;
+        let context = CallableContext {
+            scope: self.open(ScopeKind::Function, symbol, node),
+            callable: self.callable,
+            enclosing: self.enclosing,
+        };
+        let scope = self.scope;
+        self.build.symbol_mut(symbol).inner = scope;
+        let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
+        self.callable = Callable { symbol, receiver: NameId::NONE, type_scope };
+        self.enclosing = symbol;
+        context
+    }
+
+    pub(super) fn leave_callable(&mut self, context: CallableContext) {
+        self.close(context.scope);
+        self.callable = context.callable;
+        self.enclosing = context.enclosing;
+    }
+
+    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type (`SelfType`).
+    pub(super) fn first_parameter(&self, symbol: LocalSymbol) -> Option<Expr> {
+        if self.language.manifest.names.self_rule != SelfRule::FirstParameter || !self.callable.type_scope.is_some() {
+            return None;
+        }
+        let symbol = &self.build.facts.symbols[symbol.get()?];
+        if symbol.flags & flags::STATIC != 0 {
+            return None;
+        }
+        let is_type = symbol.flags & flags::CLASS_METHOD != 0;
+        Some(if is_type { Expr::SelfType(self.scope) } else { Expr::SelfValue(self.scope) })
+    }
+
+    /// A callable without a name, or with the name of the variable that holds it.
+    pub(super) fn lambda(&mut self, rule: &'static Rule, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
+        let Rule::Lambda { params, returns, body, tail } = rule else { return ExprId::NONE };
+        let scope = self.open(ScopeKind::Function, symbol, node);
+        let before = (self.callable, self.enclosing);
+        if symbol.is_some() {
+            let inner = self.scope;
+            let entry = self.build.symbol_mut(symbol);
+            entry.inner = inner;
+            entry.flags |= flags::FUNCTION_VALUE;
+            self.enclosing = symbol;
+        }
+        self.callable.symbol = symbol;
+        if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+            self.parameters(params, symbol);
+        } else if symbol.is_some() {
+            self.build.symbol_mut(symbol).arity = (0, 0);
+        }
+        if let Some(returns) = returns.as_ref().and_then(|selector| selector.first(node)) {
+            let ty = self.visit_type(returns, Usage::Site(SiteKind::Type));
+            if symbol.is_some() {
+                self.build.symbol_mut(symbol).ty = ty;
+            }
+        }
+        if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
+            self.body(body, symbol, *tail);
+        }
+        (self.callable, self.enclosing) = before;
+        let inner = self.scope;
+        self.close(scope);
+        self.build.expr(Expr::Lambda(inner))
+    }
+
+    pub(super) fn type_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Type { kind, name, bases, body, type_params, params } = rule else { return ExprId::NONE };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node)) else {
+            return self.anonymous_type(node, bases, body_node);
+        };
+        self.visit_modifiers(node);
+        let owner = self.around.owner;
+        let (name, name_node) = self.qualified_name(name_node);
+        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
+        let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        self.around.owner = owner;
+        if body_node.is_none() && body.is_some() && params.is_none() {
+            self.build.symbol_mut(symbol).flags |= flags::DECLARATION;
+        }
+        let before = (self.enclosing, self.callable);
+        let scope = self.open(ScopeKind::Type, symbol, node);
+        let inner = self.scope;
+        self.build.symbol_mut(symbol).inner = inner;
+        self.enclosing = symbol;
+        self.callable.symbol = LocalSymbol::NONE;
+        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.bases(node, bases, symbol);
+        if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+            self.parameters(params, symbol);
+        }
+        if let Some(body) = body_node {
+            self.visit_children(body);
+        }
+        (self.enclosing, self.callable) = before;
+        self.close(scope);
+        self.build.expr(Expr::Name(name, scope.0))
+    }
+
+    fn anonymous_type(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], body: Option<Node<'t>>) -> ExprId {
+        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+        let inner = self.scope;
+        let first = self.bases(node, bases, LocalSymbol::NONE);
+        if let Some(index) = inner.get() {
+            self.build.facts.scopes[index].owner = first;
+        }
+        if let Some(body) = body {
+            self.visit_children(body);
+        }
+        self.close(scope);
+        self.build.expr(Expr::Members(inner))
+    }
+
+    /// Visits the bases of a type; gives the first.
+    fn bases(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], symbol: LocalSymbol) -> ExprId {
+        let mut first = ExprId::NONE;
+        for rule in bases {
+            let usage = Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
+            for base in rule.of.every(node) {
+                for ty in self.visit_types(base, usage) {
+                    self.build.add_base(symbol, ty, rule.implement);
+                    first = if first.is_some() { first } else { ty };
+                }
+            }
+        }
+        first
+    }
+
+    pub(super) fn type_name(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::TypeName { name, ty, type_params, kinds } = rule else { return ExprId::NONE };
+        let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else { return self.visit_children(node) };
+        let kind = kinds.get(ty_node.kind()).copied();
+        let name = self.name_of(name_node);
+        let header_end = if kind.is_some() { ty_node.start_byte() } else { node.end_byte() };
+        let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
+        let definition = Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        let before = (self.enclosing, self.callable);
+        let scope = self.open(ScopeKind::Type, symbol, node);
+        let inner = self.scope;
+        self.build.symbol_mut(symbol).inner = inner;
+        self.enclosing = symbol;
+        self.callable.symbol = LocalSymbol::NONE;
+        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        if kind.is_some() {
+            self.visit_children(ty_node);
+        } else {
+            let ty = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+            self.build.symbol_mut(symbol).ty = ty;
+        }
+        (self.enclosing, self.callable) = before;
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    pub(super) fn extend(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Extend { ty, interface, body, type_params } = rule else { return ExprId::NONE };
+        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+        let inner = self.scope;
+        self.type_params(LocalSymbol::NONE, type_params.as_ref().and_then(|selector| selector.first(node)));
+        let implements = match interface.as_ref().and_then(|selector| selector.first(node)) {
+            Some(interface) => self.visit_type(interface, Usage::Site(SiteKind::Implement)),
+            None => ExprId::NONE,
+        };
+        let owner = match ty.first(node) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        if let Some(index) = inner.get() {
+            self.build.facts.scopes[index].owner = owner;
+        }
+        self.around = Surroundings { owner, implements, ..Surroundings::NONE };
+        if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
+            self.visit_children(body);
+        }
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    pub(super) fn module(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Module { kind, name, body } = rule else { return ExprId::NONE };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let name_node = name.as_ref().and_then(|selector| selector.first(node));
+        let Some(body_node) = body_node else {
+            if let Some(name_node) = name_node {
+                self.child_module(node, name_node);
+            }
+            return ExprId::NONE;
+        };
+        let Some(name_node) = name_node else {
+            return self.visit_children(body_node);
+        };
+        self.visit_modifiers(node);
+        let exported = self.around.exported;
+        let before = (self.enclosing, self.scope, self.around);
+        for part in self.module_names(name_node) {
+            let name = self.name_of(part);
+            let definition =
+                Definition { name, name_node: part, node, kind: *kind, header_end: body_node.start_byte(), has_body: true };
+            self.around.exported = exported;
+            let symbol = self.define(&definition);
+            self.open(ScopeKind::Module, symbol, node);
+            let inner = self.scope;
+            self.build.symbol_mut(symbol).inner = inner;
+        }
+        self.visit_children(body_node);
+        (self.enclosing, self.scope, self.around) = before;
+        ExprId::NONE
+    }
+
+    /// The names of nested modules written as one (`a::b`), or the one name.
+    fn module_names(&mut self, name: Node<'t>) -> Vec<Node<'t>> {
+        let parts = self.named_children(name);
+        if parts.is_empty() { vec![name] } else { parts.into_iter().flat_map(|part| self.module_names(part)).collect() }
+    }
+
+    pub(super) fn alias(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Alias { name, declarator, ty, type_params } = rule else { return ExprId::NONE };
+        let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
+        let mut names: Vec<(Node<'t>, Vec<super::types::Wrapper>)> = Vec::new();
+        if let Some(selector) = name {
+            names.extend(selector.first(node).map(|name| (name, Vec::new())));
+        }
+        if let Some(selector) = declarator {
+            for start in selector.every(node) {
+                let declared = self.declarator(start);
+                names.extend(declared.name.map(|name| (name, declared.wraps)));
+            }
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let mut shared = ExprId::NONE;
+        for (position, (name_node, wraps)) in names.into_iter().enumerate() {
+            if position == 0 {
+                self.pending = Pending { comment: pending.comment, decorators: Vec::new() };
+            }
+            self.visit_modifiers(node);
+            let name = self.name_of(name_node);
+            let kind = SymbolKind::TypeAlias;
+            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: true };
+            let symbol = self.define(&definition);
+            let before = self.enclosing;
+            let scope = self.open(ScopeKind::Block, symbol, node);
+            let inner = self.scope;
+            self.build.symbol_mut(symbol).inner = inner;
+            self.enclosing = symbol;
+            self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+            if position == 0
+                && let Some(ty_node) = ty_node
+            {
+                // A type that is defined inside the alias belongs to the scope around both.
+                if matches!(self.language.type_rule(ty_node.kind_id()), Some(crate::grammar::TypeRule::Specifier { .. })) {
+                    let alias_scope = std::mem::replace(&mut self.scope, scope.0);
+                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+                    self.scope = alias_scope;
+                } else {
+                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+                }
+            }
+            self.enclosing = before;
+            self.close(scope);
+            let ty = self.wrapped(shared, &wraps);
+            self.build.symbol_mut(symbol).ty = ty;
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+        for base in of.every(node) {
+            let ty = self.visit_type(base, Usage::Site(SiteKind::Inherit));
+            self.build.add_base(self.enclosing, ty, false);
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+        let Some(name_node) = name.first(node) else { return ExprId::NONE };
+        let name = self.name_of(name_node);
+        let params_node = params.as_ref().and_then(|selector| selector.first(node));
+        let kind = if params.is_some() { SymbolKind::Macro } else { SymbolKind::Constant };
+        let value_node = value.as_ref().and_then(|selector| selector.first(node));
+        let header_end = params_node.map_or(name_node.end_byte(), |params| params.end_byte());
+        let definition = Definition { name, name_node, node, kind, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        if let Some(params) = params_node {
+            let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
+            self.build.symbol_mut(symbol).arity = (0, if count == 0 { 0 } else { u16::MAX });
+        }
+        let _ = value_node;
+        ExprId::NONE
+    }
+
+    pub(super) fn section(&mut self, node: Node<'t>) -> ExprId {
+        let word = self.text_of(node).trim_end_matches(':').trim();
+        if let Some(visibility) = self.language.manifest.visibility.words.get(word) {
+            self.around.section = Visibility::from_word(visibility);
+        }
+        ExprId::NONE
+    }
+
+    /// Binds type parameters in the current scope.
+    pub(super) fn type_params(&mut self, symbol: LocalSymbol, params: Option<Node<'t>>) {
+        let Some(params) = params else { return };
+        let start = self.build.facts.bindings.len();
+        let nodes = match self.language.rule(params.kind_id()) {
+            Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
+            _ => self.named_children(params),
+        };
+        for param in nodes {
+            let Some(Rule::TypeParam { name, bound }) = self.language.rule(param.kind_id()) else { continue };
+            let Some(name_node) = name.first(param) else { continue };
+            let name = self.name_of(name_node);
+            let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
+                Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
+                None => ExprId::NONE,
+            };
+            self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
+        }
+        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+        if symbol.is_some() {
+            self.build.symbol_mut(symbol).type_params = run;
+        }
+    }
+}
+
+/// What was current before a callable was entered.
+pub(super) struct CallableContext {
+    scope: (ScopeId, Surroundings),
+    callable: Callable,
+    enclosing: LocalSymbol,
+}

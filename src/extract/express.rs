@@ -1,0 +1,799 @@
+//! Expressions: where values come from, and the sites in them. Also parameters, and statements that bind while they compute.
+
+use super::bind::{Bind, Flow};
+use super::walk::{READ, Usage, Walker, offset};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    /// Rules whose nodes have a value, and statements that bind.
+    pub(super) fn express(&mut self, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
+        match rule {
+            Rule::Name {} => self.name_expression(node, usage),
+            Rule::Member { object, name, .. } => self.member(node, object.as_ref(), name, usage),
+            Rule::Call { .. } => self.call(rule, node),
+            Rule::Construct { ty, args, body } => self.construct(node, ty.as_ref(), args.as_ref(), body.as_ref()),
+            Rule::Index { object, key } => {
+                let object = self.visit_selected(node, Some(object), READ);
+                let key = self.visit_selected(node, key.as_ref(), READ);
+                self.build.of(object, |object| Expr::Index(object, key))
+            }
+            Rule::SelfValue {} => self.build.expr(Expr::SelfValue(self.scope)),
+            Rule::SuperValue {} => {
+                let value = self.build.expr(Expr::SuperValue(self.scope));
+                if usage == Usage::Site(SiteKind::Call) {
+                    let name = self.name_of(node);
+                    self.site(usage, node, name, value);
+                }
+                value
+            }
+            Rule::Literal { ty } => self.literal(ty),
+            Rule::Text { ty } => {
+                self.visit_children(node);
+                self.literal(ty)
+            }
+            Rule::List { ty } => self.list_literal(node, ty),
+            Rule::Mapping { key, value, .. } => self.mapping_literal(node, key.as_ref(), value.as_ref()),
+            Rule::Tuple {} => self.tuple(node, usage),
+            Rule::Object {} => self.object(node),
+            Rule::Await { of } => {
+                let value = self.inner(node, of.as_ref());
+                self.build.of(value, Expr::Await)
+            }
+            Rule::Unwrap { of } => {
+                let value = self.inner(node, of.as_ref());
+                self.build.of(value, Expr::Unwrapped)
+            }
+            Rule::Choice { of } => self.choice(node, of),
+            Rule::Operator { .. } => self.operator(rule, node),
+            Rule::TypeTest { value, ty, name } => self.type_test(node, value, ty.as_ref(), name.as_ref()),
+            Rule::Cast { ty, value } => {
+                let ty = match ty.first(node) {
+                    Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+                    None => ExprId::NONE,
+                };
+                let value = self.visit_selected(node, value.as_ref(), READ);
+                if ty.is_some() { self.build.expr(Expr::OfType(ty)) } else { value }
+            }
+            Rule::Lambda { .. } => self.lambda(rule, node, LocalSymbol::NONE),
+            Rule::Comprehension { value, container } => self.comprehension(node, value, container),
+            Rule::For { .. } => self.for_loop(rule, node),
+            Rule::With { value, name } => self.with(node, value, name.as_ref()),
+            Rule::As { value, name } => {
+                let given = self.visit_selected(node, Some(value), READ);
+                if let Some(name) = name.first(node) {
+                    self.bind_pattern(name, Flow { ty: ExprId::NONE, value: given, node }, Bind::AssignNew);
+                }
+                given
+            }
+            Rule::Catch { ty, name, body } => self.catch(node, ty.as_ref(), name.as_ref(), body.as_ref()),
+            Rule::If { condition, then, otherwise } => self.branch(node, condition, then, otherwise.as_ref()),
+            Rule::Let { pattern, ty, value, otherwise } => {
+                let given = self.visit_selected(node, value.as_ref(), READ);
+                let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+                    Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+                    None => ExprId::NONE,
+                };
+                if let Some(pattern) = pattern.first(node) {
+                    self.bind_pattern(pattern, Flow { ty, value: given, node }, Bind::Declare(SymbolKind::Variable));
+                }
+                self.visit_selected(node, otherwise.as_ref(), READ);
+                ExprId::NONE
+            }
+            Rule::Match { value, name, body } => self.match_value(node, value.as_ref(), name.as_ref(), body.as_ref()),
+            Rule::Case { .. } => self.block(node, ScopeKind::Block),
+            Rule::MacroCall { name, tokens } => self.macro_call(node, name, tokens),
+            Rule::NamedArgument { value } => self.visit_selected(node, Some(value), READ),
+            Rule::MethodReference { object, name } => {
+                let object = self.visit_selected(node, Some(object), READ);
+                let Some(name_node) = name.first(node) else { return ExprId::NONE };
+                let name = self.name_of(name_node);
+                let value = self.build.of(object, |object| Expr::Member(object, name));
+                self.site(READ, name_node, name, value);
+                value
+            }
+            Rule::Initializer { name, value } => self.initializer(node, name, value.as_ref()),
+            _ => self.visit_children(node),
+        }
+    }
+
+    fn inner(&mut self, node: Node<'t>, of: Option<&'static Selector>) -> ExprId {
+        match of {
+            Some(_) => self.visit_selected(node, of, READ),
+            None => self.visit_children(node),
+        }
+    }
+
+    pub(super) fn literal(&mut self, ty: &str) -> ExprId {
+        if ty.is_empty() {
+            return ExprId::NONE;
+        }
+        let name = self.build.name(ty);
+        self.build.expr(Expr::Literal(name))
+    }
+
+    fn name_expression(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        let text = self.text_of(node);
+        if self.language.manifest.names.self_type.iter().any(|word| word == text) {
+            return self.build.expr(Expr::SelfType(self.scope));
+        }
+        let name = self.build.name(text);
+        if self.is_ignored(name) {
+            return ExprId::NONE;
+        }
+        let value = self.build.expr(Expr::Name(name, self.scope));
+        self.site(usage, node, name, value);
+        value
+    }
+
+    fn member(&mut self, node: Node<'t>, object: Option<&'static Selector>, name: &'static Selector, usage: Usage) -> ExprId {
+        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
+        let Some(object_node) = object.and_then(|selector| selector.first(node)) else {
+            return self.visit(name_node, usage);
+        };
+        let object = self.visit(object_node, READ);
+        // A name with arguments of its own (`a::b::<T>`) is looked through.
+        let name_node = self.plain_name(name_node);
+        let name = self.name_of(name_node);
+        let object = self.known(object);
+        let value = self.build.expr(Expr::Member(object, name));
+        self.site(usage, name_node, name, value);
+        value
+    }
+
+    /// The name inside a node that adds type arguments to it; visits those.
+    pub(super) fn plain_name(&mut self, node: Node<'t>) -> Node<'t> {
+        match self.language.rule(node.kind_id()) {
+            Some(Rule::Pass { of }) => {
+                let chosen = match of {
+                    Some(selector) => selector.first(node),
+                    None => self.named_children(node).first().copied(),
+                };
+                let Some(chosen) = chosen else { return node };
+                for child in self.named_children(node) {
+                    if child.id() != chosen.id() {
+                        self.visit(child, READ);
+                    }
+                }
+                self.plain_name(chosen)
+            }
+            _ => node,
+        }
+    }
+
+    fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Call { callee, object, name, args } = rule else { return ExprId::NONE };
+        let usage = Usage::Site(SiteKind::Call);
+        self.take_call_site();
+        let callee_value = match name.as_ref().and_then(|selector| selector.first(node)) {
+            Some(name_node) => match object.as_ref().and_then(|selector| selector.first(node)) {
+                Some(object_node) => {
+                    let object = self.visit(object_node, READ);
+                    let object = self.known(object);
+                    let name = self.name_of(name_node);
+                    let value = self.build.expr(Expr::Member(object, name));
+                    self.take_call_site();
+                    self.site(usage, name_node, name, value);
+                    value
+                }
+                None => self.visit(name_node, usage),
+            },
+            None => {
+                let Some(callee_node) = callee.as_ref().and_then(|selector| selector.first(node)) else {
+                    return self.visit_children(node);
+                };
+                let value = self.visit(callee_node, usage);
+                if value.is_some() && !matches!(self.build.get(value), Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)) {
+                    self.take_call_site();
+                    let name = self.build.name("()");
+                    self.site(usage, callee_node, name, value);
+                }
+                value
+            }
+        };
+        let site = self.take_call_site();
+        let (list, spread, count) = self.arguments(args.as_ref().and_then(|selector| selector.first(node)));
+        if let Some(index) = site.get() {
+            let entry = &mut self.build.facts.sites[index];
+            entry.args = list;
+            entry.spread = spread;
+        }
+        if count == 0 && self.is_super_call(callee_value) {
+            if let Some(index) = site.get() {
+                self.build.facts.sites[index].kind = SiteKind::Call;
+            }
+            return self.build.expr(Expr::SuperValue(self.scope));
+        }
+        self.build.of(callee_value, |callee| Expr::Call(callee, list))
+    }
+
+    fn is_super_call(&self, callee: ExprId) -> bool {
+        let Expr::Name(name, _) = self.build.get(callee) else { return false };
+        let text = self.build.text(name);
+        self.language.manifest.names.super_calls.iter().any(|word| word == text)
+    }
+
+    /// Visits arguments: their values, whether some are spread, and how many there are.
+    fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
+        let Some(node) = node else { return (Run::default(), false, 0) };
+        if self.language.rule(node.kind_id()).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
+            let value = self.visit(node, READ);
+            let value = self.known(value);
+            return (self.build.list(&[value]), false, 1);
+        }
+        let mut values = Vec::new();
+        let mut spread = false;
+        for child in self.children(node) {
+            if !child.is_named() || child.is_extra() {
+                continue;
+            }
+            spread |= child.kind().contains("splat") || child.kind().contains("spread");
+            let value = self.visit(child, READ);
+            values.push(self.known(value));
+        }
+        let count = values.len();
+        (self.build.list(&values), spread, count)
+    }
+
+    fn construct(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+        args: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        self.take_call_site();
+        let ty = match ty.and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Construct)),
+            None => ExprId::NONE,
+        };
+        let site = self.take_call_site();
+        let (list, spread, _) = self.arguments(args.and_then(|selector| selector.first(node)));
+        if let Some(index) = site.get() {
+            let entry = &mut self.build.facts.sites[index];
+            entry.args = list;
+            entry.spread = spread;
+        }
+        if let Some(body) = body.and_then(|selector| selector.first(node)) {
+            let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, body);
+            let inner = self.scope;
+            if let Some(index) = inner.get() {
+                self.build.facts.scopes[index].owner = ty;
+            }
+            self.visit_children(body);
+            self.close(scope);
+        }
+        self.build.of(ty, |ty| Expr::Construct(ty, list))
+    }
+
+    fn list_literal(&mut self, node: Node<'t>, ty: &str) -> ExprId {
+        let mut items = Vec::new();
+        for child in self.named_children(node) {
+            items.push(self.visit(child, READ));
+        }
+        let item = self.build.union(&items);
+        if item.is_some() {
+            let name = self.build.name(ty);
+            let base = self.build.expr(Expr::Literal(name));
+            let list = self.build.list(&[item]);
+            return self.build.expr(Expr::Apply(base, list));
+        }
+        self.literal(ty)
+    }
+
+    fn mapping_literal(&mut self, node: Node<'t>, key: Option<&'static Selector>, value: Option<&'static Selector>) -> ExprId {
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        for child in self.named_children(node) {
+            let pair = (key.and_then(|selector| selector.first(child)), value.and_then(|selector| selector.first(child)));
+            if let (Some(key), Some(value)) = pair {
+                keys.push(self.visit(key, READ));
+                values.push(self.visit(value, READ));
+            } else {
+                self.visit(child, READ);
+            }
+        }
+        let (key, value) = (self.build.union(&keys), self.build.union(&values));
+        let (key, value) = (self.known(key), self.known(value));
+        self.build.expr(Expr::Mapping(key, value))
+    }
+
+    fn tuple(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        let children = self.named_children(node);
+        if let [only] = children[..] {
+            return self.visit(only, usage);
+        }
+        let mut parts = Vec::new();
+        for child in children {
+            let part = self.visit(child, READ);
+            parts.push(self.known(part));
+        }
+        let list = self.build.list(&parts);
+        self.build.expr(Expr::Tuple(list))
+    }
+
+    fn object(&mut self, node: Node<'t>) -> ExprId {
+        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+        let inner = self.scope;
+        self.visit_children(node);
+        self.close(scope);
+        self.build.expr(Expr::Members(inner))
+    }
+
+    fn choice(&mut self, node: Node<'t>, of: &'static [Selector]) -> ExprId {
+        let chosen: Vec<Node<'t>> = of.iter().filter_map(|selector| selector.first(node)).collect();
+        let mut parts = Vec::new();
+        for child in self.named_children(node) {
+            let value = self.visit(child, READ);
+            if chosen.iter().any(|chosen| chosen.id() == child.id()) {
+                parts.push(value);
+            }
+        }
+        self.build.union(&parts)
+    }
+
+    fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Operator { left, right, operator, either, truth, type_test } = rule else { return ExprId::NONE };
+        let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
+            Some(operator) => self.text_of(operator),
+            None => self.children(node).into_iter().find(|child| !child.is_named()).map_or("", |child| child.kind()),
+        };
+        let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
+        if is(type_test)
+            && let (Some(left), Some(right)) = (left, right)
+        {
+            return self.type_test(node, left, Some(right), None);
+        }
+        if left.is_none() && right.is_none() {
+            self.visit_children(node);
+            return ExprId::NONE;
+        }
+        let left = self.visit_selected(node, left.as_ref(), READ);
+        let right = self.visit_selected(node, right.as_ref(), READ);
+        if is(either) {
+            self.build.union(&[left, right])
+        } else if is(truth) {
+            ExprId::NONE
+        } else {
+            match self.build.get(left) {
+                Expr::Literal(_) | Expr::Apply(..) => left,
+                _ => ExprId::NONE,
+            }
+        }
+    }
+
+    fn type_test(
+        &mut self,
+        node: Node<'t>,
+        value: &'static Selector,
+        ty: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+    ) -> ExprId {
+        let tested = self.visit_selected(node, Some(value), READ);
+        let ty = match ty.and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        if let Some(name) = name.and_then(|selector| selector.first(node)) {
+            self.bind_pattern(name, Flow { ty, value: tested, node }, Bind::Declare(SymbolKind::Variable));
+        } else if let Expr::Name(name, _) = self.build.get(tested) {
+            self.bind(self.scope, name, BindingKind::Narrow, node.end_byte(), ty, ExprId::NONE);
+        }
+        ExprId::NONE
+    }
+
+    fn comprehension(&mut self, node: Node<'t>, value: &'static Selector, container: &str) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let value_node = value.first(node);
+        for child in self.named_children(node) {
+            if value_node.is_none_or(|value| value.id() != child.id()) {
+                self.visit(child, READ);
+            }
+        }
+        let item = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        self.close(scope);
+        let name = self.build.name(container);
+        let base = self.build.expr(Expr::Literal(name));
+        if !item.is_some() {
+            return base;
+        }
+        let list = self.build.list(&[item]);
+        self.build.expr(Expr::Apply(base, list))
+    }
+
+    fn for_loop(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::For { pattern, declarator, ty, iterable, body, value } = rule else { return ExprId::NONE };
+        let clause = body.is_none();
+        let scope = (!clause).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
+        let iterable_node = iterable.first(node);
+        let source = iterable_node.map_or(ExprId::NONE, |iterable| self.visit(iterable, READ));
+        let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
+        if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
+            pattern_node = self.declarator(start).name;
+        }
+        if let Some(pattern) = pattern_node {
+            if clause && self.build.scope_kind(self.scope) == ScopeKind::Block {
+                let element = self.build.of(source, Expr::Element);
+                self.bind_pattern(pattern, Flow { ty, value: element, node }, Bind::Declare(SymbolKind::Variable));
+            } else {
+                self.bind_loop(pattern, source, *value, node, ty);
+            }
+        }
+        if let Some(scope) = scope {
+            let skip = [iterable_node, pattern_node];
+            for child in self.named_children(node) {
+                let done = skip
+                    .iter()
+                    .flatten()
+                    .any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
+                if !done && self.language.type_rule(child.kind_id()).is_none() {
+                    self.visit(child, READ);
+                }
+            }
+            self.close(scope);
+        }
+        ExprId::NONE
+    }
+
+    fn with(&mut self, node: Node<'t>, value: &'static Selector, name: Option<&'static Selector>) -> ExprId {
+        let given = self.visit_selected(node, Some(value), READ);
+        if let Some(name) = name.and_then(|selector| selector.first(node)) {
+            let entered = self.build.of(given, Expr::Enter);
+            self.bind_pattern(name, Flow { ty: ExprId::NONE, value: entered, node }, Bind::AssignNew);
+        }
+        given
+    }
+
+    fn catch(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let ty_node = ty.and_then(|selector| selector.first(node));
+        let ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let name_node = name.and_then(|selector| selector.first(node));
+        if let Some(name) = name_node {
+            let value = self.build.of(ty, Expr::OfType);
+            self.bind_pattern(name, Flow { ty: ExprId::NONE, value, node }, Bind::Declare(SymbolKind::Variable));
+        }
+        match body.and_then(|selector| selector.first(node)) {
+            Some(body) => {
+                self.visit(body, READ);
+            }
+            None => {
+                for child in self.named_children(node) {
+                    if ![ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+                        self.visit(child, READ);
+                    }
+                }
+            }
+        }
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    fn branch(
+        &mut self,
+        node: Node<'t>,
+        condition: &'static Selector,
+        then: &'static Selector,
+        otherwise: Option<&'static Selector>,
+    ) -> ExprId {
+        let scope = self.open(ScopeKind::Flow, LocalSymbol::NONE, node);
+        if self.language.manifest.resolution.function_scoped {
+            // Names assigned in a branch belong to the function; only narrowings stay in it.
+        } else if let Some(index) = self.scope.get() {
+            self.build.facts.scopes[index].kind = ScopeKind::Block;
+        }
+        let condition_node = condition.first(node);
+        if let Some(condition) = condition_node {
+            self.visit(condition, READ);
+            self.narrow(condition);
+        }
+        let then_node = then.first(node);
+        let value = then_node.map_or(ExprId::NONE, |then| self.visit(then, READ));
+        self.close(scope);
+        let mut values = vec![value];
+        match otherwise {
+            Some(selector) => {
+                for child in selector.every(node) {
+                    values.push(self.visit(child, READ));
+                }
+            }
+            None => {
+                for child in self.named_children(node) {
+                    if ![condition_node, then_node].iter().flatten().any(|done| done.id() == child.id()) {
+                        self.visit(child, READ);
+                    }
+                }
+            }
+        }
+        self.build.union(&values)
+    }
+
+    /// Narrows names by the tests of a condition that holds from here on.
+    fn narrow(&mut self, condition: Node<'t>) {
+        let rules = &self.language.manifest.narrowing;
+        match self.language.rule(condition.kind_id()) {
+            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if !rules.calls.is_empty() => {
+                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
+                let callee = self.text_of(callee);
+                if !rules.calls.iter().any(|call| call == callee) {
+                    return;
+                }
+                if let [value, ty] = self.named_children(args)[..] {
+                    let value = self.visit(value, Usage::Silent);
+                    let ty = self.visit_type(ty, Usage::Silent);
+                    if let Expr::Name(name, _) = self.build.get(value) {
+                        self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
+                    }
+                }
+            }
+            Some(Rule::Operator { .. } | Rule::Pass { .. } | Rule::Tuple {}) => {
+                let joins = self.children(condition).into_iter().filter(|child| !child.is_named());
+                let words: Vec<&str> = joins.map(|child| child.kind()).filter(|word| !matches!(*word, "(" | ")")).collect();
+                if words.iter().all(|word| rules.and.iter().any(|and| and == word)) {
+                    for child in self.named_children(condition) {
+                        self.narrow(child);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn match_value(
+        &mut self,
+        node: Node<'t>,
+        value: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        let value_node = value.and_then(|selector| selector.first(node));
+        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        let alias = name.and_then(|selector| selector.first(node));
+        let outer = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let cases = match body.and_then(|selector| selector.first(node)) {
+            Some(body) => self.named_children(body),
+            None => self.named_children(node),
+        };
+        let mut values = Vec::new();
+        for case in cases {
+            if [value_node, alias].iter().flatten().any(|done| done.id() == case.id()) {
+                continue;
+            }
+            let Some(Rule::Case { pattern, types, value }) = self.language.rule(case.kind_id()) else {
+                self.visit(case, READ);
+                continue;
+            };
+            values.push(self.case(case, given, alias, (pattern.as_ref(), types.as_ref(), value.as_ref())));
+        }
+        self.close(outer);
+        self.build.union(&values)
+    }
+
+    fn case(
+        &mut self,
+        node: Node<'t>,
+        given: ExprId,
+        alias: Option<Node<'t>>,
+        (pattern, types, value): (Option<&'static Selector>, Option<&'static Selector>, Option<&'static Selector>),
+    ) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let mut done: Vec<usize> = Vec::new();
+        if let Some(pattern) = pattern.and_then(|selector| selector.first(node)) {
+            done.push(pattern.id());
+            self.bind_pattern(pattern, Flow { ty: ExprId::NONE, value: given, node }, Bind::Declare(SymbolKind::Variable));
+        }
+        let mut cases = Vec::new();
+        for ty in types.map(|selector| selector.every(node)).unwrap_or_default() {
+            done.push(ty.id());
+            cases.push(self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        }
+        if let Some(alias) = alias {
+            let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
+            let value = if ty.is_some() { ExprId::NONE } else { given };
+            self.bind_pattern(alias, Flow { ty, value, node }, Bind::Declare(SymbolKind::Variable));
+        } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
+            self.bind(self.scope, name, BindingKind::Narrow, node.start_byte(), *only, ExprId::NONE);
+        }
+        let value_node = value.and_then(|selector| selector.first(node));
+        let mut result = ExprId::NONE;
+        for child in self.named_children(node) {
+            if !done.contains(&child.id()) {
+                let visited = self.visit(child, READ);
+                if value_node.is_some_and(|value| value.id() == child.id()) {
+                    result = visited;
+                }
+            }
+        }
+        self.close(scope);
+        result
+    }
+
+    fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
+        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
+        let value_node = value.and_then(|selector| selector.first(node));
+        if let Some((rule, lambda)) = value_node.and_then(|value| self.lambda_in(value)) {
+            let flow = super::define::Definition {
+                name: self.name_of(name_node),
+                name_node,
+                node,
+                kind: SymbolKind::Function,
+                header_end: node.end_byte().min(node.start_byte() + 120),
+                has_body: true,
+            };
+            let symbol = self.define(&flow);
+            return self.lambda(rule, lambda, symbol);
+        }
+        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        if self.build.scope_kind(self.scope) == ScopeKind::Type
+            && matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}))
+        {
+            let name = self.name_of(name_node);
+            self.bind(self.scope, name, BindingKind::Field, node.start_byte(), ExprId::NONE, given);
+        }
+        ExprId::NONE
+    }
+
+    /// Binds parameters in the current scope and notes them with their symbol.
+    pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
+        let start = self.build.facts.bindings.len();
+        let (mut least, mut most, mut position) = (0u16, 0u16, 0usize);
+        let nodes = match self.language.rule(node.kind_id()) {
+            Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
+            _ => self.named_children(node),
+        };
+        let mut receiver = self.first_parameter(symbol);
+        let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
+        for param in nodes {
+            if self.language.manifest.names.ignored_params.iter().any(|text| text == self.text_of(param)) {
+                continue;
+            }
+            if let Some(value) = receiver.take() {
+                self.receiver_parameter(param, value, symbol);
+                continue;
+            }
+            match self.language.rule(param.kind_id()) {
+                Some(Rule::ParamMark {} | Rule::Decorator { .. }) => continue,
+                Some(Rule::SelfParam { .. }) => {
+                    if symbol.is_some() {
+                        self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
+                    }
+                    continue;
+                }
+                Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
+                    let count = self.parameter(rule, param, in_type);
+                    let has_default = *optional || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
+                    if *variadic || self.is_variadic(param) {
+                        most = u16::MAX;
+                    } else {
+                        most = most.saturating_add(count);
+                        least += if has_default { 0 } else { count };
+                    }
+                }
+                _ => {
+                    let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: param };
+                    let rest = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Rest { .. }));
+                    let default = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Default { .. }));
+                    self.bind_pattern(param, flow, Bind::Param);
+                    most = if rest { u16::MAX } else { most.saturating_add(1) };
+                    least += u16::from(!rest && !default);
+                }
+            }
+            position += 1;
+        }
+        let _ = position;
+        if symbol.is_some() {
+            let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+            let entry = self.build.symbol_mut(symbol);
+            entry.params = run;
+            entry.arity = (least, most);
+        }
+    }
+
+    fn is_variadic(&mut self, param: Node<'t>) -> bool {
+        self.named_children(param)
+            .into_iter()
+            .any(|child| matches!(self.language.pattern(child.kind_id()), Some(crate::grammar::Pattern::Rest { .. })))
+    }
+
+    fn receiver_parameter(&mut self, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
+        let name_node = match self.language.rule(param.kind_id()) {
+            Some(Rule::Param { name: Some(name), .. }) => name.first(param).unwrap_or(param),
+            _ => param,
+        };
+        let name = self.name_of(name_node);
+        let value = self.build.expr(value);
+        let scope = self.scope;
+        self.build.bind(Binding {
+            scope,
+            block: scope,
+            name,
+            kind: BindingKind::Param,
+            from: 0,
+            symbol: LocalSymbol::NONE,
+            import: ImportId::NONE,
+            ty: ExprId::NONE,
+            value,
+        });
+        self.callable.receiver = name;
+        if symbol.is_some() {
+            self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
+        }
+    }
+
+    /// Binds one parameter node, which may name several; gives how many.
+    fn parameter(&mut self, rule: &'static Rule, node: Node<'t>, in_type: bool) -> u16 {
+        let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
+        self.visit_modifiers(node);
+        self.pending = super::walk::Pending::default();
+        let mut declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        let default = self.visit_selected(node, value.as_ref(), READ);
+        if *variadic {
+            declared = self.build.of(declared, Expr::Array);
+        }
+        let mut names = name.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
+            let found = self.declarator(start);
+            declared = self.wrapped(declared, &found.wraps);
+            names.extend(found.name);
+        }
+        let as_field = in_type || self.is_field_parameter(node);
+        for name_node in &names {
+            let flow = Flow { ty: declared, value: default, node };
+            if as_field {
+                self.field_parameter(*name_node, flow);
+            }
+            if !in_type {
+                self.bind_pattern(*name_node, flow, Bind::Param);
+            }
+        }
+        if names.is_empty() {
+            // Unnamed parameters are kept so that positions of arguments fit.
+            let scope = self.scope;
+            self.build.bind(Binding {
+                scope,
+                block: scope,
+                name: NameId::NONE,
+                kind: BindingKind::Param,
+                from: 0,
+                symbol: LocalSymbol::NONE,
+                import: ImportId::NONE,
+                ty: declared,
+                value: default,
+            });
+            return 1;
+        }
+        u16::try_from(names.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether a parameter also declares a field: it has a visibility word of its own in a constructor.
+    fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
+        self.callable.type_scope.is_some()
+            && self.children(node).into_iter().any(|child| {
+                (self.modifier_kinds.contains(&child.kind_id()) || !child.is_named())
+                    && self.language.manifest.names.field_parameter_words.iter().any(|word| word == self.text_of(child))
+            })
+    }
+
+    fn field_parameter(&mut self, name_node: Node<'t>, flow: Flow<'t>) {
+        let (scope, around) = (self.scope, self.around);
+        if self.callable.type_scope.is_some() {
+            self.scope = self.callable.type_scope;
+        }
+        self.bind_pattern(name_node, flow, Bind::Declare(SymbolKind::Field));
+        (self.scope, self.around) = (scope, around);
+    }
+}

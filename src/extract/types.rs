@@ -1,0 +1,369 @@
+//! Types as they are written: type expressions, chains of declarators, qualified names of definitions.
+
+use super::walk::{READ, Usage, Walker};
+use crate::grammar::{Rule, TypeRule};
+use crate::model::SiteKind;
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind};
+use tree_sitter::Node;
+
+/// What a declarator adds to the type in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wrapper {
+    Array,
+    Named(String),
+    Function,
+}
+
+/// What a chain of declarators says.
+#[derive(Default)]
+pub(super) struct Declared<'t> {
+    pub(super) name: Option<Node<'t>>,
+    pub(super) params: Option<Node<'t>>,
+    pub(super) value: Option<Node<'t>>,
+    /// The name itself is that of a callable (and not of a pointer to one).
+    pub(super) is_callable: bool,
+    /// From the outermost inwards.
+    pub(super) wraps: Vec<Wrapper>,
+}
+
+impl<'t> Walker<'t> {
+    /// Visits a node in type position and gives the type.
+    pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        let Some(rule) = self.language.type_rule(node.kind_id()) else {
+            return match self.language.rule(node.kind_id()) {
+                Some(Rule::Name {} | Rule::Member { .. }) => self.visit(node, usage),
+                Some(Rule::Pass { of }) => {
+                    let chosen = match of {
+                        Some(selector) => selector.first(node),
+                        None => self.named_children(node).first().copied(),
+                    };
+                    chosen.map_or(ExprId::NONE, |chosen| self.visit_type(chosen, usage))
+                }
+                _ => {
+                    self.visit(node, READ);
+                    ExprId::NONE
+                }
+            };
+        };
+        let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
+        match rule {
+            TypeRule::Skip {} => ExprId::NONE,
+            TypeRule::Pass { of } => match of {
+                Some(selector) => selector.first(node).map_or(ExprId::NONE, |child| self.visit_type(child, usage)),
+                None => {
+                    let mut found = ExprId::NONE;
+                    for child in self.named_children(node) {
+                        let ty = self.visit_type(child, usage);
+                        found = if found.is_some() { found } else { ty };
+                    }
+                    found
+                }
+            },
+            TypeRule::Each {} | TypeRule::Union {} => {
+                let parts = self.visit_types(node, usage);
+                self.build.union(&parts)
+            }
+            TypeRule::Name {} => {
+                let text = self.text_of(node);
+                if self.language.manifest.names.self_type.iter().any(|word| word == text) {
+                    return self.build.expr(Expr::SelfType(self.scope));
+                }
+                let name = self.name_of(node);
+                let value = self.build.expr(Expr::Name(name, self.scope));
+                self.site(usage, node, name, value);
+                value
+            }
+            TypeRule::Member { object, name } => {
+                let object = object.as_ref().and_then(|selector| selector.first(node));
+                let Some(name_node) = name.first(node) else { return ExprId::NONE };
+                let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
+                let Some(object) = object else { return self.visit_type(name_node, usage) };
+                let object = self.visit_type(object, object_usage);
+                let object = self.known(object);
+                let (name_node, args) = self.generic_name(name_node, inner);
+                let name = self.name_of(name_node);
+                let value = self.build.expr(Expr::Member(object, name));
+                self.site(usage, name_node, name, value);
+                self.applied(value, &args)
+            }
+            TypeRule::Apply { base, args } => {
+                let base = base.first(node).map_or(ExprId::NONE, |base| self.visit_type(base, usage));
+                let mut list = Vec::new();
+                for args in args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+                    let is_list = self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
+                    if is_list {
+                        for arg in self.named_children(args) {
+                            let ty = self.visit_type(arg, inner);
+                            list.push(self.known(ty));
+                        }
+                    } else {
+                        let ty = self.visit_type(args, inner);
+                        list.push(self.known(ty));
+                    }
+                }
+                self.applied(base, &list)
+            }
+            TypeRule::Array { of } => {
+                let item = of.first(node).map_or(ExprId::NONE, |item| self.visit_type(item, inner));
+                let item = self.known(item);
+                self.build.expr(Expr::Array(item))
+            }
+            TypeRule::Mapping { key, value, .. } => {
+                let key = key.first(node).map_or(ExprId::NONE, |key| self.visit_type(key, inner));
+                let value = value.first(node).map_or(ExprId::NONE, |value| self.visit_type(value, inner));
+                let (key, value) = (self.known(key), self.known(value));
+                self.build.expr(Expr::Mapping(key, value))
+            }
+            TypeRule::Wrap { of, name } => {
+                let inside = match of {
+                    Some(selector) => selector.first(node),
+                    None => self.named_children(node).last().copied(),
+                };
+                let ty = inside.map_or(ExprId::NONE, |inside| self.visit_type(inside, usage));
+                let name = name.as_ref().map_or(NameId::NONE, |name| self.build.name(name));
+                self.build.of(ty, |ty| Expr::Wrap(ty, name))
+            }
+            TypeRule::Function { params, returns } => {
+                let mut parts = Vec::new();
+                if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+                    for param in self.named_children(params) {
+                        let ty = self.parameter_type(param, inner);
+                        parts.push(self.known(ty));
+                    }
+                }
+                let result = returns.as_ref().and_then(|selector| selector.first(node));
+                let result = result.map_or(ExprId::NONE, |result| self.visit_type(result, inner));
+                parts.push(self.known(result));
+                let list = self.build.list(&parts);
+                self.build.expr(Expr::Function(list))
+            }
+            TypeRule::Tuple {} => {
+                let mut parts = Vec::new();
+                for part in self.visit_types(node, inner) {
+                    parts.push(self.known(part));
+                }
+                if let [only] = parts[..] {
+                    return only;
+                }
+                let list = self.build.list(&parts);
+                self.build.expr(Expr::Tuple(list))
+            }
+            TypeRule::Object {} => {
+                let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+                let members = self.scope;
+                self.visit_children(node);
+                self.close(scope);
+                self.build.expr(Expr::Members(members))
+            }
+            TypeRule::Builtin { name } => {
+                let text = name.as_deref().unwrap_or_else(|| self.text_of(node));
+                let name = self.build.name(text);
+                self.build.expr(Expr::Literal(name))
+            }
+            TypeRule::SelfType {} => self.build.expr(Expr::SelfType(self.scope)),
+            TypeRule::Quoted {} => self.quoted_type(node),
+            TypeRule::Expression {} => self.visit(node, READ),
+            TypeRule::TypeOf { of } => {
+                let value = self.visit_selected(node, of.as_ref(), READ);
+                self.build.of(value, Expr::TypeOf)
+            }
+            TypeRule::Specifier { name, body } => {
+                if body.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
+                    return self.visit(node, READ);
+                }
+                match name.as_ref().and_then(|selector| selector.first(node)) {
+                    Some(name) => self.visit_type(name, usage),
+                    None => ExprId::NONE,
+                }
+            }
+        }
+    }
+
+    /// The types of all parts of a list, or of the node alone.
+    pub(super) fn visit_types(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
+        match self.language.type_rule(node.kind_id()) {
+            Some(TypeRule::Each {} | TypeRule::Union {} | TypeRule::Tuple {}) => {
+                self.named_children(node).into_iter().flat_map(|child| self.visit_each(child, usage)).collect()
+            }
+            _ => vec![self.visit_type(node, usage)],
+        }
+    }
+
+    fn visit_each(&mut self, node: Node<'t>, usage: Usage) -> Vec<ExprId> {
+        match self.language.type_rule(node.kind_id()) {
+            Some(TypeRule::Each {}) => self.visit_types(node, usage),
+            _ => vec![self.visit_type(node, usage)],
+        }
+    }
+
+    fn applied(&mut self, base: ExprId, args: &[ExprId]) -> ExprId {
+        if args.is_empty() || !base.is_some() {
+            return base;
+        }
+        let list = self.build.list(args);
+        self.build.expr(Expr::Apply(base, list))
+    }
+
+    /// A name that may carry type arguments: the name's node and the arguments.
+    fn generic_name(&mut self, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
+        let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else { return (node, Vec::new()) };
+        let mut list = Vec::new();
+        for args in args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+            for arg in self.visit_types(args, usage) {
+                list.push(self.known(arg));
+            }
+        }
+        (base.first(node).unwrap_or(node), list)
+    }
+
+    fn parameter_type(&mut self, param: Node<'t>, usage: Usage) -> ExprId {
+        match self.language.rule(param.kind_id()) {
+            Some(Rule::Param { ty: Some(ty), .. }) => match ty.first(param) {
+                Some(ty) => self.visit_type(ty, usage),
+                None => ExprId::NONE,
+            },
+            _ => self.visit_type(param, usage),
+        }
+    }
+
+    /// A type in quotes, as far as it is a name, a path or one application of them.
+    fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
+        let text = self.text_of(node).trim_matches(['"', '\'']);
+        let separator = self.language.manifest.modules.separator.as_str();
+        let mut head = text;
+        if let Some(start) = text.find('[') {
+            head = &text[..start];
+        }
+        let mut value = ExprId::NONE;
+        for part in head.trim().split(separator) {
+            if part.is_empty() || !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                return ExprId::NONE;
+            }
+            let name = self.build.name(part);
+            value = match value.is_some() {
+                true => self.build.expr(Expr::Member(value, name)),
+                false => self.build.expr(Expr::Name(name, self.scope)),
+            };
+        }
+        if value.is_some() {
+            let name = match self.build.get(value) {
+                Expr::Name(name, _) | Expr::Member(_, name) => name,
+                _ => NameId::NONE,
+            };
+            self.site(Usage::Site(SiteKind::Type), node, name, value);
+        }
+        value
+    }
+
+    /// Follows a chain of declarators to the name in it.
+    pub(super) fn declarator(&mut self, start: Node<'t>) -> Declared<'t> {
+        let mut declared = Declared::default();
+        let mut node = start;
+        loop {
+            match self.language.rule(node.kind_id()) {
+                Some(Rule::Declarator { of, params, wrap }) => {
+                    let next = match of {
+                        Some(selector) => selector.first(node),
+                        None => self.named_children(node).last().copied(),
+                    };
+                    if let Some(params) = params {
+                        declared.params = params.first(node);
+                        declared.is_callable = true;
+                        declared.wraps.push(Wrapper::Function);
+                    } else if let Some(wrap) = wrap {
+                        declared.is_callable = false;
+                        declared.wraps.push(if wrap == "array" { Wrapper::Array } else { Wrapper::Named(wrap.clone()) });
+                    }
+                    let Some(next) = next else { break };
+                    node = next;
+                }
+                Some(Rule::Variable { name, value, .. }) => {
+                    declared.value = value.as_ref().and_then(|selector| selector.first(node));
+                    let Some(next) = name.first(node) else { break };
+                    node = next;
+                }
+                Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
+                    declared.name = Some(node);
+                    break;
+                }
+                _ => {
+                    declared.name = self.language.pattern(node.kind_id()).map(|_| node);
+                    break;
+                }
+            }
+        }
+        if declared.is_callable && declared.wraps.last() == Some(&Wrapper::Function) {
+            declared.wraps.pop();
+        }
+        declared
+    }
+
+    /// A type with what its declarators add.
+    pub(super) fn wrapped(&mut self, ty: ExprId, wraps: &[Wrapper]) -> ExprId {
+        let mut ty = ty;
+        for wrap in wraps {
+            if !ty.is_some() {
+                return ty;
+            }
+            ty = match wrap {
+                Wrapper::Array => self.build.expr(Expr::Array(ty)),
+                Wrapper::Named(name) => {
+                    let name = self.build.name(name);
+                    self.build.expr(Expr::Wrap(ty, name))
+                }
+                Wrapper::Function => {
+                    let list = self.build.list(&[ty]);
+                    self.build.expr(Expr::Function(list))
+                }
+            };
+        }
+        ty
+    }
+
+    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined next.
+    pub(super) fn qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
+        match self.language.rule(node.kind_id()) {
+            Some(Rule::Member { object, name, scoped: true }) => {
+                let Some(name_node) = name.first(node) else { return (self.name_of(node), node) };
+                if let Some(object) = object.as_ref().and_then(|selector| selector.first(node)) {
+                    let path = self.visit_type(object, READ);
+                    self.around.owner = match (self.around.owner.is_some(), self.build.get(path)) {
+                        (true, Expr::Name(last, _)) => {
+                            let outer = self.around.owner;
+                            self.build.expr(Expr::Member(outer, last))
+                        }
+                        _ => path,
+                    };
+                }
+                self.qualified_name(name_node)
+            }
+            Some(Rule::Pass { of: Some(of) }) => match of.first(node) {
+                Some(inner) => self.qualified_name(inner),
+                None => (self.name_of(node), node),
+            },
+            _ => (self.folded_name(node), node),
+        }
+    }
+
+    /// The text of a name without white space inside (`operator ()`).
+    fn folded_name(&mut self, node: Node<'t>) -> NameId {
+        let text = self.text_of(node);
+        if text.contains(char::is_whitespace) {
+            let folded: String = text.split_whitespace().collect();
+            return self.build.name(&folded);
+        }
+        self.build.name(text)
+    }
+
+    /// The type of a method's receiver parameter.
+    pub(super) fn receiver_type(&mut self, receiver: Node<'t>) -> ExprId {
+        for param in self.named_children(receiver) {
+            if let Some(Rule::Param { ty: Some(ty), .. }) = self.language.rule(param.kind_id())
+                && let Some(ty) = ty.first(param)
+            {
+                return self.visit_type(ty, Usage::Silent);
+            }
+        }
+        ExprId::NONE
+    }
+}

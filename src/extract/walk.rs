@@ -1,0 +1,385 @@
+//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing symbol, pending documentation).
+
+use super::Limits;
+use super::build::Builder;
+use crate::grammar::{Language, Rule};
+use crate::model::facts::{
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, SiteId,
+};
+use crate::model::{Position, ProblemKind, SiteKind, Visibility};
+use smallvec::SmallVec;
+use tree_sitter::{Node, TreeCursor};
+
+/// A child with the field it stands in (0: none).
+pub(super) type Children<'t> = SmallVec<[Node<'t>; 8]>;
+
+/// What the surroundings do with the expression that is visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Usage {
+    Site(SiteKind),
+    /// No site is wanted: the name belongs to something that has its own.
+    Silent,
+}
+
+pub(super) const READ: Usage = Usage::Site(SiteKind::Read);
+
+/// What the innermost callable needs to know about itself.
+#[derive(Clone, Copy)]
+pub(super) struct Callable {
+    pub(super) symbol: LocalSymbol,
+    /// The parameter that is the receiver, where it is one.
+    pub(super) receiver: NameId,
+    /// The scope of the type it is a member of.
+    pub(super) type_scope: ScopeId,
+}
+
+/// What the scope around gives to the definitions directly in it.
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings {
+    /// Definitions declared in this scope are exported.
+    pub(super) exported: bool,
+    pub(super) default_export: bool,
+    /// Visibility of members after a section mark.
+    pub(super) section: Option<Visibility>,
+    /// The type that members belong to although its scope is not this one.
+    pub(super) owner: ExprId,
+    pub(super) implements: ExprId,
+    /// Type and kind that declarators share.
+    pub(super) declared: ExprId,
+    pub(super) declared_constant: bool,
+    pub(super) declared_static: bool,
+}
+
+impl Surroundings {
+    pub(super) const NONE: Surroundings = Surroundings {
+        exported: false,
+        default_export: false,
+        section: None,
+        owner: ExprId::NONE,
+        implements: ExprId::NONE,
+        declared: ExprId::NONE,
+        declared_constant: false,
+        declared_static: false,
+    };
+}
+
+/// Decorators waiting for the definition they stand before.
+#[derive(Default)]
+pub(super) struct Pending<'t> {
+    /// First byte and end of the comments that stand right before.
+    pub(super) comment: Option<(usize, usize)>,
+    pub(super) decorators: Vec<(Box<str>, Node<'t>)>,
+}
+
+/// The pass over one tree.
+pub(super) struct Walker<'t> {
+    pub(super) language: &'static Language,
+    pub(super) source: &'t [u8],
+    pub(super) build: Builder,
+    pub(super) scope: ScopeId,
+    pub(super) enclosing: LocalSymbol,
+    pub(super) callable: Callable,
+    pub(super) around: Surroundings,
+    pub(super) pending: Pending<'t>,
+    pub(super) in_macro: bool,
+    /// Names that are exported by a list: name outside, name inside.
+    pub(super) exported_names: Vec<(NameId, NameId)>,
+    /// The call site that waits for its arguments.
+    call_site: SiteId,
+    depth: u32,
+    limits: Limits,
+    cursor: Option<TreeCursor<'t>>,
+    comment_kinds: Vec<u16>,
+    pub(super) modifier_kinds: Vec<u16>,
+}
+
+impl<'t> Walker<'t> {
+    pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits) -> Self {
+        let kinds = |names: &[String]| -> Vec<u16> {
+            names.iter().map(|name| language.grammar.id_for_node_kind(name, true)).filter(|&id| id != 0).collect()
+        };
+        let mut build = Builder::default();
+        let scope = build.scope(ScopeId::NONE, ScopeKind::File, LocalSymbol::NONE, 0, source.len());
+        Self {
+            language,
+            source,
+            build,
+            scope,
+            enclosing: LocalSymbol::NONE,
+            callable: Callable { symbol: LocalSymbol::NONE, receiver: NameId::NONE, type_scope: ScopeId::NONE },
+            around: Surroundings::NONE,
+            pending: Pending::default(),
+            in_macro: false,
+            exported_names: Vec::new(),
+            call_site: SiteId::NONE,
+            depth: 0,
+            limits,
+            cursor: None,
+            comment_kinds: kinds(&language.manifest.documentation.comments),
+            modifier_kinds: kinds(&language.manifest.modifiers.nodes),
+        }
+    }
+
+    pub(super) fn walk(&mut self, root: Node<'t>) {
+        self.visit_children(root);
+    }
+
+    pub(super) fn into_facts(self) -> FileFacts {
+        let mut facts = self.build.into_facts();
+        super::import::mark_exports(&mut facts, &self.exported_names);
+        facts
+    }
+
+    /// Named and unnamed children in order.
+    pub(super) fn children(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut cursor = match self.cursor.take() {
+            Some(mut cursor) => {
+                cursor.reset(node);
+                cursor
+            }
+            None => node.walk(),
+        };
+        let mut children = Children::new();
+        if cursor.goto_first_child() {
+            loop {
+                children.push(cursor.node());
+                if !cursor.goto_next_sibling() {
+                    break;
+                }
+            }
+        }
+        self.cursor = Some(cursor);
+        children
+    }
+
+    /// Named children without comments.
+    pub(super) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut children = self.children(node);
+        children.retain(|child| child.is_named() && !child.is_extra());
+        children
+    }
+
+    /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
+    pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
+        let mut last = ExprId::NONE;
+        for child in self.children(node) {
+            if !child.is_named() && !child.is_error() && !child.is_missing() {
+                continue;
+            }
+            if self.comment_kinds.contains(&child.kind_id()) {
+                self.note_comment(child);
+                continue;
+            }
+            last = self.visit(child, READ);
+            if !matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+                self.pending = Pending::default();
+            }
+        }
+        last
+    }
+
+    fn note_comment(&mut self, comment: Node<'t>) {
+        let (start, end) = (comment.start_byte(), comment.end_byte());
+        let joined = self.pending.comment.filter(|&(_, previous)| {
+            let gap = self.source.get(previous..start).unwrap_or_default();
+            gap.iter().all(u8::is_ascii_whitespace) && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
+        });
+        self.pending.comment = Some((joined.map_or(start, |(first, _)| first), end));
+    }
+
+    /// Visits a node and gives the expression that stands for its value.
+    pub(super) fn visit(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        if self.depth >= self.limits.depth {
+            self.problem(ProblemKind::TooDeep, node);
+            return ExprId::NONE;
+        }
+        if node.is_error() || node.is_missing() {
+            self.problem(ProblemKind::Syntax, node);
+        }
+        self.depth += 1;
+        let value = match self.language.rule(node.kind_id()) {
+            Some(rule) => self.apply(rule, node, usage),
+            None => {
+                self.visit_children(node);
+                ExprId::NONE
+            }
+        };
+        self.depth -= 1;
+        value
+    }
+
+    pub(super) fn visit_selected(&mut self, node: Node<'t>, selector: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+        match selector.and_then(|selector| selector.first(node)) {
+            Some(child) => self.visit(child, usage),
+            None => ExprId::NONE,
+        }
+    }
+
+    fn problem(&mut self, kind: ProblemKind, node: Node<'t>) {
+        let last = node.end_position().row.max(node.start_position().row);
+        self.build.problem(kind, line(node.start_position().row), line(last));
+    }
+
+    fn apply(&mut self, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
+        match rule {
+            Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
+            Rule::Pass { of } => self.pass(node, of.as_ref(), usage),
+            Rule::Block {} => self.block(node, ScopeKind::Block),
+            Rule::Flow {} => self.block(node, ScopeKind::Flow),
+            Rule::Jump { of, returns } => self.jump(node, of.as_ref(), *returns),
+            Rule::Yield { of } => self.jump(node, of.as_ref(), true),
+            Rule::Function { .. } => self.function(rule, node),
+            Rule::Lambda { .. } => self.lambda(rule, node, LocalSymbol::NONE),
+            Rule::Type { .. } => self.type_definition(rule, node),
+            Rule::TypeName { .. } => self.type_name(rule, node),
+            Rule::Extend { .. } => self.extend(rule, node),
+            Rule::Module { .. } => self.module(rule, node),
+            Rule::Package { name } => self.package(node, name),
+            Rule::Alias { .. } => self.alias(rule, node),
+            Rule::Embed { of } => self.embed(node, of),
+            Rule::Declaration { .. } => self.declaration(rule, node),
+            Rule::Variable { .. } => self.variable(rule, node),
+            Rule::Variants {} => self.variants(node),
+            Rule::Assign { .. } => self.assign(rule, node),
+            Rule::Param { .. } | Rule::SelfParam { .. } => {
+                self.visit_children(node);
+                ExprId::NONE
+            }
+            Rule::TypeParam { .. } => ExprId::NONE,
+            Rule::Outer { of } => self.outer(node, of),
+            Rule::Decorated { of, decorators } => self.decorated(node, of, decorators),
+            Rule::Decorator { name, args } => self.decorator(node, name, args.as_ref()),
+            Rule::Export { .. } => self.export(rule, node),
+            Rule::Import { form } => {
+                self.import(form, node);
+                ExprId::NONE
+            }
+            Rule::Macro { .. } => self.macro_definition(rule, node),
+            Rule::Section {} => self.section(node),
+            _ => self.express(rule, node, usage),
+        }
+    }
+
+    fn pass(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+        let chosen = match of {
+            Some(selector) => selector.first(node),
+            None => self.named_children(node).first().copied(),
+        };
+        let mut value = ExprId::NONE;
+        for child in self.named_children(node) {
+            let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
+            let child_value = self.visit(child, if is_chosen { usage } else { READ });
+            if is_chosen {
+                value = child_value;
+            }
+        }
+        value
+    }
+
+    /// Visits a block in a scope of its own; its value is that of its last child.
+    pub(super) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
+        let scope = self.open(kind, LocalSymbol::NONE, node);
+        let value = self.visit_children(node);
+        self.close(scope);
+        value
+    }
+
+    fn jump(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, returns: bool) -> ExprId {
+        let value = match of {
+            Some(_) => self.visit_selected(node, of, READ),
+            None => self.visit_children(node),
+        };
+        if returns {
+            self.build.add_value(self.callable.symbol, value);
+        }
+        ExprId::NONE
+    }
+
+    /// Opens a scope and makes it the current one; gives back what [`Walker::close`] needs.
+    pub(super) fn open(&mut self, kind: ScopeKind, symbol: LocalSymbol, node: Node<'t>) -> (ScopeId, Surroundings) {
+        let before = (self.scope, self.around);
+        self.scope = self.build.scope(self.scope, kind, symbol, node.start_byte(), node.end_byte());
+        self.around = Surroundings::NONE;
+        before
+    }
+
+    pub(super) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
+        self.scope = scope;
+        self.around = around;
+    }
+
+    /// The scope that owns names declared here.
+    pub(super) fn owner_scope(&self) -> ScopeId {
+        self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow)
+    }
+
+    pub(super) fn text_of(&self, node: Node<'t>) -> &'t str {
+        let bytes = self.source.get(node.byte_range()).unwrap_or_default();
+        std::str::from_utf8(bytes).unwrap_or_default()
+    }
+
+    pub(super) fn name_of(&mut self, node: Node<'t>) -> NameId {
+        let text = self.text_of(node);
+        self.build.name(text)
+    }
+
+    /// Records a site at a node.
+    pub(super) fn site(&mut self, usage: Usage, node: Node<'t>, name: NameId, target: ExprId) {
+        let Usage::Site(kind) = usage else { return };
+        let id = self.build.site(Site {
+            kind,
+            name,
+            at: position(node),
+            byte: offset(node.start_byte()),
+            scope: self.scope,
+            enclosing: self.enclosing,
+            target,
+            import: ImportId::NONE,
+            args: Run::default(),
+            spread: false,
+            in_macro: self.in_macro,
+        });
+        if matches!(kind, SiteKind::Call | SiteKind::Construct) {
+            self.call_site = id;
+        }
+    }
+
+    /// Takes the call site that the callee just visited has left.
+    pub(super) fn take_call_site(&mut self) -> SiteId {
+        std::mem::replace(&mut self.call_site, SiteId::NONE)
+    }
+
+    pub(super) fn bind(&mut self, scope: ScopeId, name: NameId, kind: BindingKind, from: usize, ty: ExprId, value: ExprId) {
+        if name.is_some() && !self.is_ignored(name) {
+            let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
+            self.build.bind(Binding { scope, block: self.scope, name, kind, from: offset(from), symbol, import, ty, value });
+        }
+    }
+
+    pub(super) fn is_ignored(&self, name: NameId) -> bool {
+        let text = self.build.text(name);
+        text.is_empty() || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
+    }
+
+    /// Whether an expression is the receiver of the method around.
+    pub(super) fn is_receiver(&self, value: ExprId) -> bool {
+        match self.build.get(value) {
+            Expr::SelfValue(_) => true,
+            Expr::Name(name, _) => name.is_some() && name == self.callable.receiver,
+            _ => false,
+        }
+    }
+}
+
+pub(super) fn line(row: usize) -> u32 {
+    offset(row + 1)
+}
+
+pub(super) fn offset(byte: usize) -> u32 {
+    u32::try_from(byte).expect("files are limited to far less than 4 GiB")
+}
+
+pub(super) fn position(node: Node<'_>) -> Position {
+    let point = node.start_position();
+    Position { line: line(point.row), column: offset(point.column) }
+}

@@ -1,0 +1,83 @@
+//! Which language a file is in: by name, by extension, by its `#!` line, and by content where languages share an extension.
+
+use super::{Language, all};
+use crate::model::{LanguageId, RepoPath};
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+struct Table {
+    by_file_name: FxHashMap<&'static str, LanguageId>,
+    by_extension: FxHashMap<&'static str, LanguageId>,
+    by_interpreter: FxHashMap<&'static str, LanguageId>,
+    /// Extension -> languages that claim it by content.
+    shared: FxHashMap<&'static str, Vec<LanguageId>>,
+}
+
+fn table() -> &'static Table {
+    static TABLE: OnceLock<Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = Table {
+            by_file_name: FxHashMap::default(),
+            by_extension: FxHashMap::default(),
+            by_interpreter: FxHashMap::default(),
+            shared: FxHashMap::default(),
+        };
+        for language in all() {
+            let detect = &language.manifest.detect;
+            table.by_file_name.extend(detect.file_names.iter().map(|name| (name.as_str(), language.id)));
+            table.by_extension.extend(detect.extensions.iter().map(|name| (name.as_str(), language.id)));
+            table.by_interpreter.extend(detect.interpreters.iter().map(|name| (name.as_str(), language.id)));
+            for extension in &detect.shared_extensions {
+                table.shared.entry(extension.as_str()).or_default().push(language.id);
+            }
+        }
+        table
+    })
+}
+
+/// The language of a file, from its path and its first bytes (at least 256 where the file has that many; more helps to
+/// tell languages apart that share an extension). `neighbours` counts, per language, the files of the same directory
+/// whose language is already certain; it settles what content leaves open.
+pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
+    let table = table();
+    if let Some(&language) = table.by_file_name.get(path.file_name()) {
+        return Some(language);
+    }
+    let Some(extension) = path.extension() else {
+        return interpreter(head).and_then(|name| table.by_interpreter.get(name).copied());
+    };
+    let exact = table.by_extension.get(extension).copied();
+    let Some(claimants) = table.shared.get(extension) else {
+        return exact.or_else(|| table.by_extension.get(extension.to_ascii_lowercase().as_str()).copied());
+    };
+    let count = |language: LanguageId| neighbours.get(usize::from(language.0)).copied().unwrap_or(0);
+    claimants
+        .iter()
+        .copied()
+        .find(|&language| has_marker(super::language(language), head))
+        .or_else(|| claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count)))
+        .or(exact)
+}
+
+fn has_marker(language: &Language, head: &[u8]) -> bool {
+    let markers = &language.manifest.detect.markers;
+    head.split(|&byte| byte == b'\n').any(|line| {
+        let line = line.trim_ascii_start();
+        markers.iter().any(|marker| line.starts_with(marker.as_bytes()))
+    })
+}
+
+/// The interpreter that a `#!` line names: its last path component without version digits, looking through `env`.
+fn interpreter(head: &[u8]) -> Option<&str> {
+    let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
+    let line = std::str::from_utf8(line).ok()?;
+    let mut words = line.split_ascii_whitespace();
+    let base = |word: &'_ str| word.rsplit('/').next().map(str::len).map(|length| word.len() - length);
+    let mut word = words.next()?;
+    word = &word[base(word)?..];
+    if word == "env" {
+        word = words.find(|word| !word.starts_with('-') && !word.contains('='))?;
+        word = &word[base(word)?..];
+    }
+    Some(word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.'))
+}

@@ -1,0 +1,445 @@
+//! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
+
+use super::rule::{Pattern, Rule, TypeRule};
+use super::selector::{kind_ids, with_grammar};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
+
+/// What a language declares besides the meaning of its node kinds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Manifest {
+    /// The grammar, as a path in its crate.
+    pub grammar: String,
+    /// The name people use.
+    pub title: String,
+    /// Languages of one family see each other's symbols.
+    pub family: Option<String>,
+    /// How files of the language are recognised.
+    pub detect: Detection,
+    /// How modules are found.
+    pub modules: Modules,
+    /// Special names.
+    #[serde(default)]
+    pub names: Names,
+    /// How names and members are looked up.
+    #[serde(default)]
+    pub resolution: Resolution,
+    /// Words before a definition and what they mean: word -> flag or visibility.
+    #[serde(default)]
+    pub modifiers: Modifiers,
+    /// Who may use what.
+    #[serde(default)]
+    pub visibility: VisibilityRule,
+    /// What other files see.
+    #[serde(default)]
+    pub exports: ExportRule,
+    /// Where documentation is.
+    #[serde(default)]
+    pub documentation: Documentation,
+    /// What is test code.
+    #[serde(default)]
+    pub tests: TestMarkers,
+    /// Tests of a value's type.
+    #[serde(default)]
+    pub narrowing: Narrowing,
+    /// Names that the language or its library defines.
+    #[serde(default)]
+    pub builtins: Builtins,
+    /// How types flow through builtin containers and wrappers.
+    #[serde(default)]
+    pub flow: BTreeMap<String, TypeFlow>,
+}
+
+/// How files of a language are recognised.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Detection {
+    /// File name endings without the dot.
+    pub extensions: Vec<String>,
+    /// Whole file names.
+    pub file_names: Vec<String>,
+    /// Interpreters in a `#!` line.
+    pub interpreters: Vec<String>,
+    /// Endings shared with another language: this one is chosen if one of `markers` is found, or by the neighbours.
+    pub shared_extensions: Vec<String>,
+    /// Text at the start of a line (after white space) that only this language has.
+    pub markers: Vec<String>,
+}
+
+/// How modules of a language are found. A closed set of systems.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModuleSystem {
+    /// Dotted names are folders and files below source roots; a folder's own file is its index.
+    DottedPackages,
+    /// Quoted paths relative to the file, or names of packages with a manifest.
+    RelativePaths,
+    /// A tree of modules that starts at the root file of a crate.
+    CrateTree,
+    /// A folder is a package, named by a path from the module's root.
+    PackageFolders,
+    /// Files name the package they are in; types are found by package and name.
+    DeclaredPackages,
+    /// Files are pasted into each other.
+    Includes,
+}
+
+/// How modules are found, with the parameters of the system.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Modules {
+    /// The system.
+    pub system: ModuleSystem,
+    /// What joins segments of a module's name.
+    pub separator: String,
+    /// File stems that stand for their folder.
+    #[serde(default)]
+    pub index: Vec<String>,
+    /// Endings tried, in order, for a module without one.
+    #[serde(default)]
+    pub extensions: Vec<String>,
+    /// Endings that stand for another one in the sources (`.js` written, `.ts` meant): written -> tried.
+    #[serde(default)]
+    pub extension_aliases: BTreeMap<String, Vec<String>>,
+    /// Files of the system besides sources.
+    #[serde(default)]
+    pub project_files: Vec<String>,
+    /// Words that start a path: `crate`, `self`, `super`.
+    #[serde(default)]
+    pub root_word: Option<String>,
+    /// The word for the module itself.
+    #[serde(default)]
+    pub self_word: Option<String>,
+    /// The word for the module around.
+    #[serde(default)]
+    pub super_word: Option<String>,
+    /// Files of a folder see each other's top-level names.
+    #[serde(default)]
+    pub shared_folder: bool,
+    /// Names visible in every file without an import, as external names.
+    #[serde(default)]
+    pub prelude: Vec<String>,
+}
+
+/// How constructors are told from other methods.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConstructorNames {
+    /// By the names listed.
+    #[default]
+    Listed,
+    /// They have the name of their type.
+    TypeName,
+}
+
+/// How a method gets at its receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SelfRule {
+    /// By a keyword or not at all.
+    #[default]
+    Keyword,
+    /// The first parameter is the receiver.
+    FirstParameter,
+}
+
+/// Special names of a language.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Names {
+    /// How constructors are told from other methods.
+    pub constructor_rule: ConstructorNames,
+    /// Names of constructors.
+    pub constructors: Vec<String>,
+    /// How a method gets at its receiver.
+    pub self_rule: SelfRule,
+    /// Callables whose call without arguments is the receiver seen as its base.
+    pub super_calls: Vec<String>,
+    /// The word for the type around.
+    pub self_type: Vec<String>,
+    /// Functions whose call with a module's name imports it (`require`).
+    pub import_calls: Vec<String>,
+    /// Names that are never a binding (`_`).
+    pub ignored: Vec<String>,
+    /// Parameter lists that mean there are none (`void`).
+    pub ignored_params: Vec<String>,
+    /// Words that make a constructor's parameter a field as well.
+    pub field_parameter_words: Vec<String>,
+    /// Objects whose members are the file's exports (`module.exports`, `exports`).
+    pub export_objects: Vec<String>,
+    /// A list of names that are exported (`__all__`).
+    pub export_list: Option<String>,
+    /// Member that makes a value callable.
+    pub call_member: Option<String>,
+    /// Member whose result a `with` binds.
+    pub enter_member: Option<String>,
+    /// Member whose result iterating gives, and the one that gives the next item.
+    pub iterator_members: Vec<String>,
+    /// Member behind an index.
+    pub index_member: Option<String>,
+}
+
+/// How members of a type are looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemberLookup {
+    /// The type, then its bases depth first, classes before interfaces.
+    #[default]
+    Chain,
+    /// The linearisation of Dylan and Python 2.3 (C3).
+    C3,
+    /// The type, then what it embeds, breadth first.
+    Embedding,
+    /// Inherent members first, then those of implemented and bounding traits, then through wrappers.
+    InherentFirst,
+}
+
+/// How names and members are looked up.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Resolution {
+    /// How members of a type are looked up.
+    pub members: MemberLookup,
+    /// A bare name inside a type may be a member of it.
+    pub implicit_receiver: bool,
+    /// Scopes of types are seen from the functions inside them.
+    pub type_scope_visible: bool,
+    /// Several callables of one name in one scope are overloads; otherwise the last one holds.
+    pub overloads: bool,
+    /// Calling a type makes a value of it.
+    pub call_constructs: bool,
+    /// Names are bound for the whole function, whatever block they stand in.
+    pub function_scoped: bool,
+    /// Declarations hold in their whole scope, before the place they stand at.
+    pub hoisted: bool,
+    /// Interfaces are satisfied by having their methods.
+    pub structural: bool,
+    /// Types and values have names of their own.
+    pub separate_types: bool,
+    /// Functions without a declared result have the type of what they return.
+    pub infer_returns: bool,
+    /// A variant is named through its type only (`false`: its name is visible beside the type).
+    pub variants_visible: bool,
+    /// Declarations and definitions of one name are one thing (headers).
+    pub declarations: bool,
+    /// Names with internal linkage are seen in their file only.
+    pub file_linkage: bool,
+    /// An associated function may be called through a value.
+    pub argument_lookup: bool,
+}
+
+/// What words before a definition mean.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Modifiers {
+    /// Kinds of nodes whose text is modifiers.
+    pub nodes: Vec<String>,
+    /// Words that make a member belong to its type.
+    pub r#static: Vec<String>,
+    /// Words that leave a body to derived types.
+    pub r#abstract: Vec<String>,
+    /// Words that make a result a future.
+    pub r#async: Vec<String>,
+    /// Words that make a value constant.
+    pub constant: Vec<String>,
+    /// Words that make a member read like a field.
+    pub property: Vec<String>,
+    /// Words that make a callable yield.
+    pub generator: Vec<String>,
+    /// Decorators that make a member belong to its type.
+    pub static_decorators: Vec<String>,
+    /// Decorators that give a method its type as first parameter.
+    pub class_method_decorators: Vec<String>,
+    /// Decorators that make a method read like a field.
+    pub property_decorators: Vec<String>,
+    /// Decorators that leave a body to derived types.
+    pub abstract_decorators: Vec<String>,
+    /// Decorators that mark one of several signatures of a callable.
+    pub overload_decorators: Vec<String>,
+    /// Decorators that replace a generator by the context it manages.
+    pub context_decorators: Vec<String>,
+    /// Decorators that mark what is deprecated.
+    pub deprecated_decorators: Vec<String>,
+}
+
+/// Who may use what.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct VisibilityRule {
+    /// Word -> visibility.
+    pub words: BTreeMap<String, String>,
+    /// Visibility without a word.
+    pub default: Option<String>,
+    /// Kind of type -> visibility of its members without a word.
+    pub members: BTreeMap<String, String>,
+    /// A leading underscore is internal, two are private.
+    pub underscore: bool,
+    /// A capital is public, else internal.
+    pub capital: bool,
+    /// Prefix of private names.
+    pub private_prefix: Option<String>,
+}
+
+/// What other files see of a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExportRule {
+    /// Everything at the top that is not private.
+    #[default]
+    TopLevel,
+    /// What says so.
+    Marked,
+    /// What is public or protected.
+    Public,
+    /// Everything at the top without a word that hides it.
+    Linkage,
+}
+
+/// Where documentation is.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Documentation {
+    /// Kinds of comment nodes.
+    pub comments: Vec<String>,
+    /// Starts of comments that document what follows; all do when empty.
+    pub prefixes: Vec<String>,
+    /// The first string of a body documents it: kind of that statement's string node.
+    pub body_string: Option<String>,
+}
+
+/// What is test code.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TestMarkers {
+    /// Globs of test files.
+    pub files: Vec<String>,
+    /// Prefixes of names of test functions in test files.
+    pub function_prefixes: Vec<String>,
+    /// Decorators of tests (last segment).
+    pub decorators: Vec<String>,
+    /// Functions that take a title and a test.
+    pub calls: Vec<String>,
+}
+
+/// Tests of a value's type.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Narrowing {
+    /// Functions `f(value, Type)` that tell whether the value is of the type.
+    pub calls: Vec<String>,
+    /// Operators that negate a condition.
+    pub not: Vec<String>,
+    /// Operators that join conditions that all hold.
+    pub and: Vec<String>,
+}
+
+/// Names that the language or its library defines.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Builtins {
+    /// Functions and values.
+    pub functions: Vec<String>,
+    /// Types; a member of such a type is external.
+    pub types: Vec<String>,
+    /// Member names too common on builtin types for the unique-name heuristic.
+    pub common_members: Vec<String>,
+    /// Wrappers whose members are those of their first argument.
+    pub transparent: Vec<String>,
+    /// Functions whose result is that of their first argument's type argument, or of the argument: name -> type expression.
+    pub results: BTreeMap<String, String>,
+}
+
+/// How types flow through one builtin type: its parameters, its bases and what its members give.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TypeFlow {
+    /// Names of its type parameters.
+    pub params: Vec<String>,
+    /// Other names of the same type.
+    pub aliases: Vec<String>,
+    /// What iterating yields.
+    pub element: Option<String>,
+    /// What indexing yields.
+    pub index: Option<String>,
+    /// What awaiting yields.
+    pub awaited: Option<String>,
+    /// What unwrapping yields.
+    pub unwrapped: Option<String>,
+    /// What entering yields.
+    pub entered: Option<String>,
+    /// Its base.
+    pub base: Option<String>,
+    /// Member -> type of its value, or of its result when called.
+    pub members: BTreeMap<String, String>,
+}
+
+/// A manifest with its rules by kind id.
+pub(super) struct Parsed {
+    pub(super) manifest: Manifest,
+    pub(super) nodes: Vec<Option<Rule>>,
+    pub(super) types: Vec<Option<TypeRule>>,
+    pub(super) patterns: Vec<Option<Pattern>>,
+}
+
+/// Reads a manifest. The error names the line and what does not fit.
+pub(super) fn parse(text: &str, grammar: &tree_sitter::Language) -> Result<Parsed, String> {
+    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let mut section = |name: &str| match table.remove(name) {
+        Some(toml::Value::Table(section)) => Ok(section),
+        None => Ok(toml::Table::new()),
+        Some(_) => Err(format!("`{name}` must be a table")),
+    };
+    let (nodes, types, patterns) = (section("nodes")?, section("types")?, section("patterns")?);
+    let manifest = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
+    with_grammar(grammar, || {
+        let count = grammar.node_kind_count();
+        Ok(Parsed {
+            manifest,
+            nodes: rules(text, "nodes", nodes, count)?,
+            types: rules(text, "types", types, count)?,
+            patterns: rules(text, "patterns", patterns, count)?,
+        })
+    })
+}
+
+fn rules<T: DeserializeOwned + Clone>(
+    text: &str,
+    section: &str,
+    table: toml::Table,
+    count: usize,
+) -> Result<Vec<Option<T>>, String> {
+    let mut by_kind = vec![None; count];
+    for (kind, value) in table {
+        let at = || format!("line {}: {section}.{kind}", line_of(text, section, &kind));
+        let ids = kind_ids(&kind);
+        if ids.is_empty() {
+            return Err(format!("{}: the grammar has no such node kind", at()));
+        }
+        let rule: T = value.try_into().map_err(|error: toml::de::Error| format!("{}: {}", at(), error.message()))?;
+        for id in ids {
+            by_kind[usize::from(id)] = Some(rule.clone());
+        }
+    }
+    Ok(by_kind)
+}
+
+/// The 1-based line on which a key of a section stands; 0 if it is written in a way this search does not see.
+fn line_of(text: &str, section: &str, key: &str) -> usize {
+    let header = format!("[{section}]");
+    let own_header = format!("[{section}.{key}]");
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line == own_header {
+            return number + 1;
+        }
+        if line.starts_with('[') {
+            inside = line == header;
+        } else if inside && line.split('=').next().is_some_and(|name| name.trim().trim_matches('"') == key) {
+            return number + 1;
+        }
+    }
+    0
+}

@@ -1,0 +1,433 @@
+//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
+
+use super::Selector;
+use crate::model::SymbolKind;
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+
+/// What a node means in statement or expression position.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Rule {
+    /// Nothing inside matters.
+    Skip {},
+    /// Its value is that of its child (the first named one if not said); everything inside is visited.
+    Pass { of: Option<Selector> },
+    /// Owns the names declared in it.
+    Block {},
+    /// A branch of a language whose names belong to the function: owns narrowings only.
+    Flow {},
+    /// Leaves the block around it (return, raise, continue, …); `of` is what a return gives back.
+    Jump {
+        of: Option<Selector>,
+        #[serde(default)]
+        returns: bool,
+    },
+    /// Gives a value to the caller of a generator.
+    Yield { of: Option<Selector> },
+
+    /// A callable with a name.
+    Function {
+        #[serde(default = "function", deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        name: Option<Selector>,
+        /// Where the name hides in a chain of declarators.
+        declarator: Option<Selector>,
+        params: Option<Selector>,
+        returns: Option<Selector>,
+        body: Option<Selector>,
+        type_params: Option<Selector>,
+        receiver: Option<Selector>,
+        /// The last expression of the body is what it returns.
+        #[serde(default)]
+        tail: bool,
+    },
+    /// A callable without a name.
+    Lambda {
+        params: Option<Selector>,
+        returns: Option<Selector>,
+        body: Option<Selector>,
+        #[serde(default)]
+        tail: bool,
+    },
+    /// A type with members.
+    Type {
+        #[serde(deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        name: Option<Selector>,
+        #[serde(default)]
+        bases: Vec<BaseRule>,
+        body: Option<Selector>,
+        type_params: Option<Selector>,
+        /// Positional fields written as parameters of the type (records).
+        params: Option<Selector>,
+    },
+    /// A name for a type whose kind depends on what it is made of: node kind of `ty` -> kind of symbol; otherwise an alias.
+    TypeName {
+        name: Selector,
+        ty: Selector,
+        type_params: Option<Selector>,
+        #[serde(deserialize_with = "symbol_kinds")]
+        kinds: BTreeMap<String, SymbolKind>,
+    },
+    /// More members for a type that is defined elsewhere, possibly implementing an interface.
+    Extend { ty: Selector, interface: Option<Selector>, body: Option<Selector>, type_params: Option<Selector> },
+    /// A module or namespace with a body in this file; without a body it names a child module in another file.
+    Module {
+        #[serde(default = "namespace", deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        name: Option<Selector>,
+        body: Option<Selector>,
+    },
+    /// The name of the package that the file belongs to.
+    Package { name: Selector },
+    /// Another name for a type.
+    Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
+    /// A base without a name of its own among the members.
+    Embed { of: Selector },
+    /// Declarators that share a type.
+    Declaration {
+        #[serde(default, deserialize_with = "optional_symbol_kind")]
+        kind: Option<SymbolKind>,
+        ty: Option<Selector>,
+        declarators: Selector,
+    },
+    /// A variable, field, constant or variant.
+    Variable {
+        #[serde(default, deserialize_with = "optional_symbol_kind")]
+        kind: Option<SymbolKind>,
+        name: Selector,
+        ty: Option<Selector>,
+        value: Option<Selector>,
+        /// Positional or named parts of a variant.
+        params: Option<Selector>,
+        /// Without a name, the type is a base of the type around it.
+        #[serde(default)]
+        embeds: bool,
+        /// A variable of type `T` that repeats the value of its predecessor (constant groups) has no type of its own.
+        #[serde(default)]
+        body: Option<Selector>,
+    },
+    /// A body whose bare names are variants.
+    Variants {},
+    /// An assignment. `declares`: it binds names that are new. `reads`: it also reads its target.
+    Assign {
+        left: Selector,
+        right: Option<Selector>,
+        ty: Option<Selector>,
+        #[serde(default)]
+        declares: bool,
+        #[serde(default)]
+        reads: bool,
+    },
+    /// A parameter.
+    Param {
+        name: Option<Selector>,
+        declarator: Option<Selector>,
+        ty: Option<Selector>,
+        value: Option<Selector>,
+        #[serde(default)]
+        variadic: bool,
+        #[serde(default)]
+        optional: bool,
+    },
+    /// A parameter that stands for the receiver.
+    SelfParam { ty: Option<Selector> },
+    /// Separates parameters without being one.
+    ParamMark {},
+    /// A type parameter.
+    TypeParam { name: Selector, bound: Option<Selector> },
+    /// Names that belong to an outer scope although they are assigned here.
+    Outer { of: Selector },
+    /// A definition with decorators.
+    Decorated { of: Selector, decorators: Selector },
+    /// A decorator, annotation or attribute.
+    Decorator { name: Selector, args: Option<Selector> },
+    /// A definition or value that is visible to other files; see `ImportForm::Export` for re-exports.
+    Export { declaration: Option<Selector>, value: Option<Selector>, default_mark: Option<Selector>, import: ImportForm },
+    /// An import.
+    Import { form: ImportForm },
+    /// A macro whose replacement is text.
+    Macro { name: Selector, params: Option<Selector>, value: Option<Selector> },
+    /// Sets the visibility of the members after it.
+    Section {},
+
+    /// A name.
+    Name {},
+    /// A member of a value, type or module. Without an object the node itself is a name.
+    Member {
+        object: Option<Selector>,
+        name: Selector,
+        #[serde(default)]
+        scoped: bool,
+    },
+    /// A call. With `name`, the callee is that member of `object`, or that name.
+    Call { callee: Option<Selector>, object: Option<Selector>, name: Option<Selector>, args: Option<Selector> },
+    /// Makes a value of a type.
+    Construct { ty: Option<Selector>, args: Option<Selector>, body: Option<Selector> },
+    /// An item of a container.
+    Index { object: Selector, key: Option<Selector> },
+    /// The receiver.
+    SelfValue {},
+    /// The receiver as its base.
+    SuperValue {},
+    /// A value of a builtin type.
+    Literal { ty: String },
+    /// A container literal: its items have the first child's type.
+    List { ty: String },
+    /// A mapping literal.
+    Mapping { ty: String, key: Option<Selector>, value: Option<Selector> },
+    /// A tuple; a single member is a parenthesis.
+    Tuple {},
+    /// A value with members written in place.
+    Object {},
+    /// The text of a string, with expressions inside.
+    Text { ty: String },
+    /// Awaits a value.
+    Await { of: Option<Selector> },
+    /// Takes a wrapper off (`?`, `!`, `.await` excepted).
+    Unwrap { of: Option<Selector> },
+    /// One of several values.
+    Choice { of: Vec<Selector> },
+    /// An operator: the value is that of the sides for words in `either`, that of the right for words in `right`, a truth
+    /// value for words in `truth`, else that of the left.
+    Operator {
+        left: Option<Selector>,
+        right: Option<Selector>,
+        operator: Option<Selector>,
+        #[serde(default)]
+        either: Vec<String>,
+        #[serde(default)]
+        truth: Vec<String>,
+        /// Words that test whether the left side is of the type on the right.
+        #[serde(default)]
+        type_test: Vec<String>,
+    },
+    /// A test of a value against a type that may also bind a name.
+    TypeTest { value: Selector, ty: Option<Selector>, name: Option<Selector> },
+    /// A value seen as a type.
+    Cast { ty: Selector, value: Option<Selector> },
+    /// A value made by going through others: scopes of its own; `container` names the result.
+    Comprehension { value: Selector, container: String },
+    /// Binds the items of a value one after the other.
+    For {
+        pattern: Option<Selector>,
+        declarator: Option<Selector>,
+        ty: Option<Selector>,
+        iterable: Selector,
+        body: Option<Selector>,
+        #[serde(default)]
+        value: Yielded,
+    },
+    /// Binds what entering a context gives.
+    With { value: Selector, name: Option<Selector> },
+    /// Binds a value to a name in the middle of an expression.
+    As { value: Selector, name: Selector },
+    /// Binds a caught error.
+    Catch { ty: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
+    /// A branch whose condition may tell a type.
+    If { condition: Selector, then: Selector, otherwise: Option<Selector> },
+    /// Binds names by matching a value.
+    Let { pattern: Selector, ty: Option<Selector>, value: Option<Selector>, otherwise: Option<Selector> },
+    /// Cases that match one value; the node of a case has `Case`.
+    Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
+    /// One case of a `Match`: a pattern, or types that the value is known to have in it.
+    Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector> },
+    /// Applies a macro to tokens.
+    MacroCall { name: Selector, tokens: Selector },
+    /// A test written as a call with a title and a closure.
+    NamedArgument { value: Selector },
+    /// A chain of declarators around a name.
+    Declarator {
+        of: Option<Selector>,
+        params: Option<Selector>,
+        #[serde(default)]
+        wrap: Option<String>,
+    },
+    /// A callable named without being called (`Type::method`).
+    MethodReference { object: Selector, name: Selector },
+    /// Gives members of a constructed value, or of the receiver, their first values.
+    Initializer { name: Selector, value: Option<Selector> },
+}
+
+/// What a `For` binds of its iterable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Yielded {
+    /// The items.
+    #[default]
+    Items,
+    /// The keys.
+    Keys,
+    /// With two names, key and item; with one, the key.
+    KeyAndItem,
+}
+
+/// What a node means in type position.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(crate) enum TypeRule {
+    /// Nothing is known of it; nothing inside matters.
+    Skip {},
+    /// The type of its child (the first named one if not said).
+    Pass { of: Option<Selector> },
+    /// Each named child is a type of its own.
+    Each {},
+    /// A name.
+    Name {},
+    /// A member of a module or type.
+    Member { object: Option<Selector>, name: Selector },
+    /// A generic type with its arguments.
+    Apply { base: Selector, args: Option<Selector> },
+    /// An array or slice.
+    Array { of: Selector },
+    /// A mapping, by the name of the builtin that stands for it.
+    Mapping { ty: String, key: Selector, value: Selector },
+    /// A wrapper that is looked through.
+    Wrap {
+        of: Option<Selector>,
+        #[serde(default)]
+        name: Option<String>,
+    },
+    /// One of its children, or the sides of an operator.
+    Union {},
+    /// A function type.
+    Function { params: Option<Selector>, returns: Option<Selector> },
+    /// A tuple.
+    Tuple {},
+    /// Members written in place.
+    Object {},
+    /// A builtin type, by its text or the given name.
+    Builtin { name: Option<String> },
+    /// The type around it.
+    SelfType {},
+    /// A string whose text is a type.
+    Quoted {},
+    /// An expression, not a type.
+    Expression {},
+    /// The type of the value that is named.
+    TypeOf { of: Option<Selector> },
+    /// A type that may be defined where it is used.
+    Specifier { name: Option<Selector>, body: Option<Selector> },
+}
+
+/// What a node means where names are bound.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(crate) enum Pattern {
+    /// Binds nothing.
+    Skip {},
+    /// Binds what its child binds.
+    Pass { of: Option<Selector> },
+    /// The name it is.
+    Name {},
+    /// Items by position.
+    Tuple {},
+    /// All the rest.
+    Rest { of: Option<Selector> },
+    /// With a default value.
+    Default { of: Selector, value: Selector },
+    /// Members by name; children have `Field` or `Shorthand`.
+    Fields { ty: Option<Selector> },
+    /// A member under another name or pattern.
+    Field { key: Selector, value: Option<Selector> },
+    /// A member under its own name.
+    Shorthand {},
+    /// The parts of a variant by position.
+    Variant { ty: Selector },
+    /// A name for the whole value and a pattern for its parts.
+    Both { name: Selector, of: Option<Selector> },
+    /// A value or type to compare with, by name.
+    Compare {},
+    /// Any of several patterns.
+    Either {},
+}
+
+/// A base of a type.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct BaseRule {
+    /// Where the bases are written.
+    pub(crate) of: Selector,
+    /// Whether they are interfaces to implement.
+    #[serde(default)]
+    pub(crate) implement: bool,
+}
+
+/// How an import is written. The forms are those of module systems, not of single languages.
+#[derive(Clone, PartialEq, Debug, Deserialize)]
+#[serde(tag = "as", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+pub(crate) enum ImportForm {
+    /// Modules, each with an optional alias node (`name`, `alias`). Without an alias the first segment is bound.
+    Modules { names: Selector, alias: Option<Selector>, aliased: Option<Selector> },
+    /// Items of a module named by a dotted path that may be relative.
+    Items {
+        module: Selector,
+        relative: Option<Selector>,
+        names: Selector,
+        wildcard: Option<Selector>,
+        alias: Option<Selector>,
+        aliased: Option<Selector>,
+    },
+    /// Clauses in front of a quoted source.
+    Clauses {
+        source: Selector,
+        default: Option<Selector>,
+        namespace: Option<Selector>,
+        named: Option<Selector>,
+        wildcard: Option<Selector>,
+        item: Option<Selector>,
+        alias: Option<Selector>,
+    },
+    /// A tree of paths with lists, aliases and wildcards inside; node kinds by their place in the tree.
+    Tree {
+        of: Selector,
+        list: Selector,
+        path: Selector,
+        name: Selector,
+        alias: Selector,
+        wildcard: String,
+        scoped_list: String,
+        aliased: String,
+        plain_list: String,
+    },
+    /// One path whose last segment may be a wildcard; `member` marks an import of members of a type.
+    Path { of: Selector, wildcard: Option<Selector>, member: Option<String> },
+    /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
+    Quoted { path: Selector, alias: Option<Selector> },
+    /// Textual inclusion; `system` is the kind of node of a path that is searched outside first.
+    Include { path: Selector, system: String },
+    /// A name of another scope made visible here (`using a::b`); `namespace`: everything in it when this token is present.
+    Using { of: Selector, namespace: String },
+    /// What an export says of other modules.
+    Export { source: Selector, clause: Selector, item: Selector, alias: Selector, namespace: Selector },
+    /// A child module, by name.
+    Child { name: Selector },
+}
+
+fn function() -> SymbolKind {
+    SymbolKind::Function
+}
+
+fn namespace() -> SymbolKind {
+    SymbolKind::Namespace
+}
+
+fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
+    SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
+}
+
+fn symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SymbolKind, D::Error> {
+    kind_of_word(&String::deserialize(deserializer)?)
+}
+
+fn optional_symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SymbolKind>, D::Error> {
+    symbol_kind(deserializer).map(Some)
+}
+
+fn symbol_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
+    BTreeMap::<String, String>::deserialize(deserializer)?
+        .into_iter()
+        .map(|(node, word)| Ok((node, kind_of_word(&word)?)))
+        .collect()
+}

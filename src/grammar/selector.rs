@@ -1,0 +1,141 @@
+//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child), alternatives `a|b`, steps `a/b`.
+
+use serde::de::{self, Deserialize, Deserializer};
+use smallvec::SmallVec;
+use std::cell::RefCell;
+
+thread_local! {
+    /// The grammar that selectors and kinds are checked against while a manifest is read.
+    static GRAMMAR: RefCell<Option<tree_sitter::Language>> = const { RefCell::new(None) };
+}
+
+/// Runs `read` with the grammar that selectors are checked against.
+pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce() -> T) -> T {
+    GRAMMAR.with(|slot| *slot.borrow_mut() = Some(grammar.clone()));
+    let result = read();
+    GRAMMAR.with(|slot| *slot.borrow_mut() = None);
+    result
+}
+
+/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such kind.
+pub(super) fn kind_ids(kind: &str) -> SmallVec<[u16; 2]> {
+    GRAMMAR.with(|slot| {
+        let slot = slot.borrow();
+        let grammar = slot.as_ref().expect("selectors are read inside with_grammar");
+        let count = u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");
+        (0..count).filter(|&id| grammar.node_kind_for_id(id) == Some(kind) && grammar.node_kind_is_visible(id)).collect()
+    })
+}
+
+fn field_id(field: &str) -> Option<u16> {
+    GRAMMAR.with(|slot| {
+        let slot = slot.borrow();
+        let grammar = slot.as_ref().expect("selectors are read inside with_grammar");
+        grammar.field_id_for_name(field).map(std::num::NonZeroU16::get)
+    })
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Step {
+    Field(u16),
+    Kind(SmallVec<[u16; 2]>),
+    Nth(usize),
+}
+
+/// Names a descendant of a node.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Selector {
+    alternatives: SmallVec<[SmallVec<[Step; 1]>; 1]>,
+}
+
+impl Selector {
+    /// The first child that the selector names.
+    pub(crate) fn first<'t>(&self, node: tree_sitter::Node<'t>) -> Option<tree_sitter::Node<'t>> {
+        self.alternatives.iter().find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
+    }
+
+    /// Every child that the last step of the selector names, in order.
+    pub(crate) fn every<'t>(&self, node: tree_sitter::Node<'t>) -> SmallVec<[tree_sitter::Node<'t>; 4]> {
+        for steps in &self.alternatives {
+            let Some((last, path)) = steps.split_last() else { continue };
+            let Some(parent) = path.iter().try_fold(node, |node, step| step.first(node)) else { continue };
+            let found = last.every(parent);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        SmallVec::new()
+    }
+}
+
+impl Step {
+    fn first<'t>(&self, node: tree_sitter::Node<'t>) -> Option<tree_sitter::Node<'t>> {
+        match self {
+            Step::Field(field) => node.child_by_field_id(*field),
+            Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
+            Step::Kind(_) => {
+                let mut cursor = node.walk();
+                let found = node.children(&mut cursor).find(|child| self.is_kind(*child));
+                found
+            }
+        }
+    }
+
+    fn every<'t>(&self, node: tree_sitter::Node<'t>) -> SmallVec<[tree_sitter::Node<'t>; 4]> {
+        match self {
+            Step::Nth(_) => self.first(node).into_iter().collect(),
+            Step::Kind(_) => {
+                let mut cursor = node.walk();
+                node.children(&mut cursor).filter(|child| self.is_kind(*child)).collect()
+            }
+            Step::Field(field) => {
+                let mut cursor = node.walk();
+                let mut found = SmallVec::new();
+                if cursor.goto_first_child() {
+                    loop {
+                        if cursor.field_id().is_some_and(|id| id.get() == *field) && cursor.node().is_named() {
+                            found.push(cursor.node());
+                        }
+                        if !cursor.goto_next_sibling() {
+                            break;
+                        }
+                    }
+                }
+                found
+            }
+        }
+    }
+
+    fn is_kind(&self, node: tree_sitter::Node<'_>) -> bool {
+        matches!(self, Step::Kind(kinds) if kinds.contains(&node.kind_id()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Selector {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let mut alternatives = SmallVec::new();
+        for alternative in text.split('|') {
+            let mut steps = SmallVec::new();
+            for step in alternative.split('/') {
+                steps.push(parse_step(step).map_err(de::Error::custom)?);
+            }
+            alternatives.push(steps);
+        }
+        Ok(Self { alternatives })
+    }
+}
+
+fn parse_step(step: &str) -> Result<Step, String> {
+    if let Some(kind) = step.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
+        let ids = kind_ids(kind);
+        if ids.is_empty() {
+            return Err(format!("the grammar has no node kind `{kind}`"));
+        }
+        return Ok(Step::Kind(ids));
+    }
+    if let Ok(position) = step.parse() {
+        return Ok(Step::Nth(position));
+    }
+    field_id(step).map(Step::Field).ok_or_else(|| format!("the grammar has no field `{step}`"))
+}
