@@ -257,6 +257,7 @@ impl<'t> Walker<'t> {
         let rules = &self.language.manifest.documentation;
         if let Some(kind) = &rules.body_string
             && definition.has_body
+            && (definition.kind.is_callable() || definition.kind.is_type())
             && let Some(string) = self.first_string(definition.node, kind)
         {
             return text::summary(self.text_of(string));

@@ -1,0 +1,285 @@
+//! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the facts it must give.
+//!
+//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`, `//= sites`, `//= relations`,
+//! `//= problems`), one fact a line, in order, complete. A section that is left out is not looked at. To see what the
+//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use cograph::extract::{Limits, extract};
+use cograph::grammar;
+use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
+use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, SymbolRef, Target};
+use cograph::model::{RepoPath, SkipReason};
+use cograph::resolve::{Program, ProjectFile};
+
+struct Fixture {
+    sources: Vec<(RepoPath, String)>,
+    expectations: Vec<(String, String)>,
+}
+
+fn parse(text: &str) -> Fixture {
+    let mut fixture = Fixture { sources: Vec::new(), expectations: Vec::new() };
+    let mut current: Option<&mut String> = None;
+    for line in text.split_inclusive('\n') {
+        if let Some(path) = line.strip_prefix("//- ") {
+            let path = RepoPath::new(path.trim().trim_start_matches('/')).expect("a fixture's paths are relative");
+            fixture.sources.push((path, String::new()));
+            current = fixture.sources.last_mut().map(|(_, text)| text);
+        } else if let Some(section) = line.strip_prefix("//= ") {
+            fixture.expectations.push((section.trim().to_owned(), String::new()));
+            current = fixture.expectations.last_mut().map(|(_, text)| text);
+        } else if let Some(current) = &mut current {
+            current.push_str(line);
+        }
+    }
+    fixture
+}
+
+/// The files and what is known of them.
+struct Built {
+    files: Vec<FileRecord>,
+    resolutions: Vec<FileResolution>,
+}
+
+fn build(sources: &[(RepoPath, String)]) -> Built {
+    let mut sorted: Vec<&(RepoPath, String)> = sources.iter().collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0));
+    let neighbours = vec![0; grammar::all().len()];
+    let files: Vec<FileRecord> = sorted
+        .iter()
+        .map(|(path, text)| {
+            let language = grammar::detect(path, text.as_bytes(), &neighbours);
+            let content = match language {
+                Some(language) => Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default())),
+                None => Err(SkipReason::NoLanguage),
+            };
+            let stamp = FileStamp { size: text.len() as u64, modified_ns: 0, hash: 0 };
+            FileRecord { path: path.clone(), stamp, language, content }
+        })
+        .collect();
+    let project_files: Vec<ProjectFile> = sorted
+        .iter()
+        .filter(|(path, _)| {
+            grammar::all().iter().any(|language| language.project_files.iter().any(|name| name == path.file_name()))
+        })
+        .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
+        .collect();
+    let program = Program::new(&files, &project_files);
+    let resolutions =
+        (0..files.len()).map(|position| program.resolve_file(FileId(u32::try_from(position).expect("few files")))).collect();
+    Built { files, resolutions }
+}
+
+impl Built {
+    fn facts(&self) -> impl Iterator<Item = (&RepoPath, &FileFacts, &FileResolution)> {
+        self.files
+            .iter()
+            .zip(&self.resolutions)
+            .filter_map(|(file, resolution)| file.content.as_ref().ok().map(|facts| (&file.path, facts, resolution)))
+    }
+
+    fn symbol(&self, symbol: SymbolRef) -> String {
+        let file = &self.files[symbol.file.0 as usize];
+        let facts = file.content.as_ref().expect("a target is in a file with facts");
+        let entry = &facts.symbols[symbol.symbol.get().expect("a target is a symbol")];
+        format!("{}:{} {}", file.path, entry.name_at.line, qualified(facts, symbol.symbol))
+    }
+
+    fn section(&self, section: &str) -> String {
+        let mut text = String::new();
+        for (path, facts, resolution) in self.facts() {
+            match section {
+                "symbols" => symbols(&mut text, path, facts),
+                "imports" => self.imports(&mut text, path, facts, resolution),
+                "sites" => self.sites(&mut text, path, facts, resolution),
+                "relations" => {
+                    for relation in &resolution.relations {
+                        line(
+                            &mut text,
+                            format!("{} {} {}", self.symbol(relation.from), relation.kind.word(), self.symbol(relation.to)),
+                        );
+                    }
+                }
+                "problems" => {
+                    for problem in &facts.problems {
+                        line(&mut text, format!("{path}:{}-{} {}", problem.first_line, problem.last_line, problem.kind.word()));
+                    }
+                }
+                other => panic!("no section is called `{other}`"),
+            }
+        }
+        text
+    }
+
+    fn imports(&self, text: &mut String, path: &RepoPath, facts: &FileFacts, resolution: &FileResolution) {
+        for (import, target) in facts.imports.iter().zip(&resolution.imports) {
+            let kind = match import.kind {
+                ImportKind::Module => "module",
+                ImportKind::Item => "item",
+                ImportKind::Wildcard => "everything",
+                ImportKind::Include => "include",
+                ImportKind::Default => "default",
+            };
+            let name = |name: cograph::model::facts::NameId| name.get().map_or("", |name| &facts.names[name]);
+            let mut entry =
+                format!("{path}:{} {kind} {}{}", import.at.line, ".".repeat(usize::from(import.level)), import.module);
+            if import.item.is_some() {
+                write!(entry, " {}", name(import.item)).expect("writing to a string cannot fail");
+            }
+            if import.alias.is_some() && import.alias != import.item {
+                write!(entry, " as {}", name(import.alias)).expect("writing to a string cannot fail");
+            }
+            if let Some(target) = target {
+                write!(entry, " -> {}", self.files[target.0 as usize].path).expect("writing to a string cannot fail");
+            }
+            line(text, entry);
+        }
+    }
+
+    fn sites(&self, text: &mut String, path: &RepoPath, facts: &FileFacts, resolution: &FileResolution) {
+        for (site, resolved) in facts.sites.iter().zip(&resolution.sites) {
+            let name = site.name.get().map_or("", |name| &facts.names[name]);
+            let target = match &resolved.target {
+                Target::None => String::new(),
+                Target::Symbol(symbol) => format!(" -> {}", self.symbol(*symbol)),
+                Target::Candidates(candidates) => {
+                    format!(" -> {}", candidates.iter().map(|symbol| self.symbol(*symbol)).collect::<Vec<_>>().join(" | "))
+                }
+                Target::External(name) => format!(" -> external {name}"),
+                Target::File(file) => format!(" -> {}", self.files[file.0 as usize].path),
+            };
+            let around = site.enclosing.get().map_or("<file>".to_owned(), |_| qualified(facts, site.enclosing));
+            let at = format!("{path}:{}:{}", site.at.line, site.at.column);
+            let (kind, verdict, step) = (site.kind.word(), resolved.verdict.word(), resolved.step.word());
+            line(text, format!("{at} {around} {kind} {name}{target} ({verdict}, {step})"));
+        }
+    }
+}
+
+fn line(text: &mut String, entry: String) {
+    text.push_str(&entry);
+    text.push('\n');
+}
+
+fn qualified(facts: &FileFacts, symbol: LocalSymbol) -> String {
+    let mut parts = Vec::new();
+    let mut current = symbol;
+    while let Some(position) = current.get() {
+        let entry: &Symbol = &facts.symbols[position];
+        parts.push(entry.name.get().map_or("", |name| &facts.names[name]));
+        current = entry.container;
+    }
+    parts.reverse();
+    parts.join(".")
+}
+
+fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
+    for (position, symbol) in facts.symbols.iter().enumerate() {
+        let mut entry = format!(
+            "{path}:{}-{} {} {}",
+            symbol.extent.start.line,
+            symbol.extent.end.line,
+            symbol.kind.word(),
+            qualified(facts, LocalSymbol::at(position))
+        );
+        if symbol.kind.is_callable() {
+            let most = if symbol.arity.1 == u16::MAX { "*".to_owned() } else { symbol.arity.1.to_string() };
+            write!(entry, "/{}..{most}", symbol.arity.0).expect("writing to a string cannot fail");
+        }
+        write!(entry, " {}", symbol.visibility.word()).expect("writing to a string cannot fail");
+        for (bit, word) in [
+            (flags::EXPORTED, "exported"),
+            (flags::TEST, "test"),
+            (flags::DECLARATION, "declaration"),
+            (flags::ABSTRACT, "abstract"),
+            (flags::STATIC, "static"),
+            (flags::ASYNC, "async"),
+            (flags::PROPERTY, "property"),
+            (flags::CLASS_METHOD, "class-method"),
+            (flags::GENERATOR, "generator"),
+            (flags::DEFAULT_EXPORT, "default"),
+            (flags::LOCAL, "local"),
+            (flags::DEPRECATED, "deprecated"),
+        ] {
+            if symbol.flags & bit != 0 {
+                write!(entry, " {word}").expect("writing to a string cannot fail");
+            }
+        }
+        write!(entry, " `{}`", symbol.signature).expect("writing to a string cannot fail");
+        if !symbol.doc.is_empty() {
+            write!(entry, " \"{}\"", symbol.doc).expect("writing to a string cannot fail");
+        }
+        line(text, entry);
+    }
+}
+
+fn fixtures() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+    let mut found = Vec::new();
+    for language in fs::read_dir(root).expect("grammars/ is part of the package") {
+        let folder = language.expect("a readable folder").path().join("fixtures");
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        found.extend(
+            entries
+                .map(|entry| entry.expect("a readable folder").path())
+                .filter(|path| path.extension().is_some_and(|e| e == "txt")),
+        );
+    }
+    found.sort();
+    found
+}
+
+fn written(text: &str, fixture: &Fixture, built: &Built) -> String {
+    let sources = text.find("\n//= ").map_or(text.len(), |end| end + 1);
+    let mut anew = text[..sources].to_owned();
+    for (section, _) in &fixture.expectations {
+        write!(anew, "//= {section}\n{}", built.section(section)).expect("writing to a string cannot fail");
+    }
+    anew
+}
+
+#[test]
+fn every_fixture_gives_its_facts() {
+    let mut failures = String::new();
+    let all = fixtures();
+    for path in &all {
+        let text = fs::read_to_string(path).expect("a readable fixture");
+        let fixture = parse(&text);
+        assert!(!fixture.sources.is_empty() && !fixture.expectations.is_empty(), "{} checks nothing", path.display());
+        let built = build(&fixture.sources);
+        if env::var_os("COGRAPH_WRITE_FIXTURES").is_some() {
+            fs::write(path, written(&text, &fixture, &built)).expect("a writable fixture");
+            continue;
+        }
+        for (section, expected) in &fixture.expectations {
+            let found = built.section(section);
+            if found == *expected {
+                continue;
+            }
+            writeln!(failures, "\n{} //= {section}", path.display()).expect("writing to a string cannot fail");
+            for missing in expected.lines().filter(|line| !found.lines().any(|other| other == *line)) {
+                writeln!(failures, "  missing {missing}").expect("writing to a string cannot fail");
+            }
+            for surplus in found.lines().filter(|line| !expected.lines().any(|other| other == *line)) {
+                writeln!(failures, "  surplus {surplus}").expect("writing to a string cannot fail");
+            }
+        }
+    }
+    assert!(!all.is_empty(), "there are fixtures");
+    assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn every_language_has_fixtures() {
+    let folders: Vec<PathBuf> = fixtures();
+    for language in grammar::all() {
+        assert!(
+            folders.iter().any(|path| path.components().any(|part| part.as_os_str() == language.name)),
+            "{} has none",
+            language.name
+        );
+    }
+}
