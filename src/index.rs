@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use change::{ChangeSet, fingerprint, freshness};
+pub use change::{ChangeSet, Verified, fingerprint, freshness};
 pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
@@ -146,7 +146,7 @@ pub enum Outcome {
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let changes = match newest(location, run)? {
         Some(snapshot) => {
-            let changes = freshness(&snapshot, &run.limits, run.cancel)?;
+            let changes = freshness(&snapshot, &run.limits, &Verified::new(), run.cancel)?;
             if changes.is_empty() {
                 return Ok(Outcome::Unchanged { identity: snapshot.identity() });
             }
@@ -160,13 +160,14 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
 /// Makes the store of a repository reflect `changes`. The only function that changes a store.
 ///
 /// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
-/// that are in the store already, or whose bytes are those of the store, write nothing.
+/// that are in the store already write nothing.
 pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let started = Instant::now();
     let lock = location.lock(patience)?;
     run.check(location.root())?;
-    if let Some(snapshot) = newest(location, run)?
-        && !is_needed(&snapshot, location.root(), changes, run)?
+    if !matches!(changes, ChangeSet::Everything { forced: true })
+        && let Some(snapshot) = newest(location, run)?
+        && freshness(&snapshot, &run.limits, &Verified::new(), run.cancel)?.is_empty()
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
@@ -179,24 +180,6 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     stopwatch.lap(Phase::Write);
     timings.extend(stopwatch.laps());
     Ok(Outcome::Published { published, report: Report::of(&graph), timings })
-}
-
-/// Whether the changes call for a build, seen from the newest store.
-fn is_needed(snapshot: &Snapshot, root: &Path, changes: &ChangeSet, run: &Run) -> Result<bool, IndexError> {
-    let compared;
-    let changes = match changes {
-        ChangeSet::Everything { forced: true } => return Ok(true),
-        ChangeSet::Everything { forced: false } => {
-            compared = freshness(snapshot, &run.limits, run.cancel)?;
-            &compared
-        }
-        ChangeSet::Some { .. } if snapshot.meta().fingerprint != fingerprint(&run.limits) => return Ok(true),
-        ChangeSet::Some { .. } => changes,
-    };
-    match changes {
-        ChangeSet::Everything { .. } => Ok(true),
-        ChangeSet::Some { touched, gone } => Ok(!change::is_unfounded(snapshot, root, touched, gone, run)?),
-    }
 }
 
 /// The newest state of the store; none if there is none that can be read, so that one must be built.

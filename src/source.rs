@@ -162,14 +162,15 @@ fn nanoseconds(time: SystemTime) -> i64 {
     i64::try_from(duration.as_nanos()).map_or(i64::MAX, |nanoseconds| sign * nanoseconds)
 }
 
-fn now_ns() -> i64 {
+/// The time now, as stamps have it.
+pub fn now_ns() -> i64 {
     nanoseconds(SystemTime::now())
 }
 
 /// The time to remember for a file that was read at `now`. A file system's clock moves in steps, so a file that was written
 /// in the same step as it was read may be written again without its time changing. Such a time is remembered as
 /// [`UNTRUSTED_TIME`], which equals no file's: the next look reads the file again and lets the hash decide.
-fn trusted_time(modified_ns: i64, now: i64) -> i64 {
+pub fn trusted_time(modified_ns: i64, now: i64) -> i64 {
     const FINE_STEP: i64 = 20_000_000;
     const COARSE_STEP: i64 = 2_000_000_000;
     let step = if modified_ns % 1_000_000_000 == 0 { COARSE_STEP } else { FINE_STEP };

@@ -1,20 +1,23 @@
-//! What has changed since a store was written: a sweep over the files' sizes and times, and a second look that lets the bytes
-//! decide. Changes nothing.
+//! What has changed since a store was written: a sweep over the files' sizes and times, and a look at the bytes where those
+//! differ. Changes nothing.
 
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
 
+use super::IndexError;
 use super::take_in::{self, Examined};
-use super::{IndexError, Run};
 use crate::config::Limits;
 use crate::grammar;
 use crate::model::cancel::CancelToken;
+use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 use crate::source::{self, WalkedFile, WalkedKind};
-use crate::store::{FileRow, Snapshot};
+use crate::store::{FileRow, Identity, Snapshot};
 
-/// What may differ between a store and the repository: a hint, from a sweep or a watcher. [`super::apply`] looks at the bytes.
+/// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
+/// [`super::apply`] looks again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
     /// Every file: there is no store that could be compared, its facts were made by other rules, or a build is wanted anyway.
@@ -24,7 +27,7 @@ pub enum ChangeSet {
     },
     /// Some files.
     Some {
-        /// Files that are new, or whose size or time is another one, sorted by path.
+        /// Files that are new or changed, sorted by path.
         touched: Vec<WalkedFile>,
         /// Files of the store that are no longer there, sorted.
         gone: Vec<RepoPath>,
@@ -62,16 +65,74 @@ pub fn fingerprint(limits: &Limits) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&bytes)
 }
 
-/// Compares a store with the repository by size and time of every file. Reads no file: a question can afford it.
-pub fn freshness(snapshot: &Snapshot, limits: &Limits, cancel: &CancelToken) -> Result<ChangeSet, IndexError> {
+/// Files that were found to have a store's bytes although their times differ from it, so that they are read once and not for
+/// every question. Keep one as long as questions are asked.
+#[derive(Debug, Default)]
+pub struct Verified(Mutex<FxHashMap<Identity, FxHashMap<RepoPath, FileStamp>>>);
+
+impl Verified {
+    /// Nothing is known yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn knows(&self, store: Identity, file: &WalkedFile) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(&store).and_then(|files| files.get(&file.path)) == Some(&file.stamp)
+    }
+
+    /// Remembers files of a store, and forgets its earlier states: they are not asked any more.
+    fn remember(&self, store: Identity, files: Vec<WalkedFile>) {
+        const STORES: usize = 64;
+        // A file that was written a moment ago may be written again without its time changing.
+        let now = source::now_ns();
+        let lasting =
+            files.into_iter().filter(|file| source::trusted_time(file.stamp.modified_ns, now) == file.stamp.modified_ns);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= STORES && !known.contains_key(&store) {
+            known.clear();
+        }
+        known.entry(store).or_default().extend(lasting.map(|file| (file.path, file.stamp)));
+    }
+}
+
+/// Compares a store with the repository. Sizes and times of all files are looked at; only files in which these differ are read.
+pub fn freshness(
+    snapshot: &Snapshot,
+    limits: &Limits,
+    verified: &Verified,
+    cancel: &CancelToken,
+) -> Result<ChangeSet, IndexError> {
     if snapshot.meta().fingerprint != fingerprint(limits) {
         return Ok(ChangeSet::Everything { forced: false });
     }
+    let root = &snapshot.meta().root;
+    let store = snapshot.identity();
     let rows = snapshot.files()?;
     let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let walk = source::walk(&snapshot.meta().root, limits.threads, cancel)?;
-    let mut touched = walk.files;
-    touched.retain(|file| known.remove(file.path.as_str()).is_none_or(|row| !looks_the_same(row, file)));
+    let walk = source::walk(root, limits.threads, cancel)?;
+    let project_names = take_in::project_names();
+    let mut touched = Vec::new();
+    let mut same = Vec::new();
+    for file in walk.files {
+        let Some(row) = known.remove(file.path.as_str()) else {
+            touched.push(file);
+            continue;
+        };
+        if looks_the_same(row, &file) || verified.knows(store, &file) {
+            continue;
+        }
+        if cancel.is_cancelled() {
+            return Err(IndexError::Cancelled { root: root.clone() });
+        }
+        let list = if has_the_same_bytes(root, row, &file, project_names.contains(file.path.file_name()), limits) {
+            &mut same
+        } else {
+            &mut touched
+        };
+        list.push(file);
+    }
+    verified.remember(store, same);
     let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
     Ok(ChangeSet::Some { touched, gone })
 }
@@ -92,31 +153,13 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     }
 }
 
-/// Whether the bytes of files that were touched are those of the store after all, and no file of the store is gone.
-pub(super) fn is_unfounded(
-    snapshot: &Snapshot,
-    root: &Path,
-    touched: &[WalkedFile],
-    gone: &[RepoPath],
-    run: &Run,
-) -> Result<bool, IndexError> {
-    let project_names = take_in::project_names();
-    for path in gone {
-        if snapshot.file_at(path.as_str())?.is_some() {
-            return Ok(false);
-        }
+fn has_the_same_bytes(root: &Path, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
+    // Another size, and it was read before: no need to read it.
+    if row.hash != 0 && file.kind == WalkedKind::File && row.size != file.stamp.size {
+        return false;
     }
-    for file in touched {
-        run.check(root)?;
-        let Some(row) = snapshot.file_at(file.path.as_str())? else { return Ok(false) };
-        let is_project_file = project_names.contains(file.path.file_name());
-        // Neighbours settle the language of some files; if they have changed, they are touched themselves.
-        let examined = take_in::examine(root, file, is_project_file, &run.limits, |path, head| grammar::detect(path, head, &[]));
-        if !is_the_same(&row, &examined) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    // Neighbours settle the language of some files; if they have changed, they are changes themselves.
+    is_the_same(row, &take_in::examine(root, file, is_project_file, limits, |path, head| grammar::detect(path, head, &[])))
 }
 
 fn is_the_same(row: &FileRow, examined: &Examined) -> bool {
