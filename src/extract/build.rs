@@ -180,6 +180,10 @@ impl Builder {
         }
     }
 
+    pub(super) fn has_problems(&self) -> bool {
+        !self.facts.problems.is_empty()
+    }
+
     pub(super) fn problem(&mut self, kind: ProblemKind, first_line: u32, last_line: u32) {
         match self.facts.problems.last_mut() {
             Some(last) if last.kind == kind && first_line <= last.last_line + 1 => last.last_line = last.last_line.max(last_line),

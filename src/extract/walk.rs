@@ -121,7 +121,19 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn walk(&mut self, root: Node<'t>) {
+        if root.is_error() {
+            self.problem(ProblemKind::Syntax, root);
+        }
         self.visit_children(root);
+        // An error in a place where no rule looks is said all the same.
+        if root.has_error() && !self.build.has_problems() {
+            let mut node = root;
+            while !node.is_error() && !node.is_missing() {
+                let Some(child) = self.children(node).into_iter().find(|child| child.has_error()) else { break };
+                node = child;
+            }
+            self.problem(ProblemKind::Syntax, node);
+        }
     }
 
     pub(super) fn into_facts(self) -> FileFacts {
