@@ -27,7 +27,7 @@ use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::model::graph::Graph;
 use crate::source::{self, SourceError};
-use crate::store::{self, BuildInfo, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind};
+use crate::store::{self, BuildInfo, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
 use progress::Stopwatch;
 use workers::Workers;
 
@@ -163,7 +163,7 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
 /// that are in the store already write nothing.
 pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let started = Instant::now();
-    let lock = location.lock(patience)?;
+    let lock = lock(location, patience, run)?;
     run.check(location.root())?;
     if !matches!(changes, ChangeSet::Everything { forced: true })
         && let Some(snapshot) = newest(location, run)?
@@ -180,6 +180,20 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     stopwatch.lap(Phase::Write);
     timings.extend(stopwatch.laps());
     Ok(Outcome::Published { published, report: Report::of(&graph), timings })
+}
+
+/// Becomes the writer, unless the run is cancelled or `patience` is over first.
+fn lock(location: &Location, patience: Duration, run: &Run) -> Result<WriterLock, IndexError> {
+    const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+    let deadline = Instant::now() + patience;
+    loop {
+        run.check(location.root())?;
+        let left = deadline.saturating_duration_since(Instant::now());
+        match location.lock(left.min(BETWEEN_LOOKS)) {
+            Err(error) if error.kind == StoreErrorKind::Locked && left > BETWEEN_LOOKS => {}
+            ended => return Ok(ended?),
+        }
+    }
 }
 
 /// The newest state of the store; none if there is none that can be read, so that one must be built.

@@ -1,0 +1,118 @@
+//! The cache directory: read-only, full, or with files in it that are no stores. Whatever happens, the store that was there
+//! before is still there, and a file that is none of ours is left alone.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+use cograph::model::cancel::CancelToken;
+use cograph::store::{Location, Store};
+
+use super::setup::{Repository, program, program_with_few_rights, set_mode, stderr, stdout};
+
+/// An indexed repository: the directory of its stores, and its store.
+fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
+    let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let location = Location::new(&repository.beside("cache"), &repository.root());
+    let newest = *location.generations().expect("it is a directory").first().expect("there is a store");
+    (location.directory().to_path_buf(), location.generation_path(newest))
+}
+
+fn source(number: usize) -> String {
+    (0..number)
+        .map(|number| format!("def function_{number}():\n    return 'a text that needs room in the store {number}'\n\n"))
+        .collect()
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_named() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let cache = repository.beside("cache");
+    fs::create_dir(&cache).expect("created");
+    set_mode(&cache, 0o555);
+    let output = program_with_few_rights(&repository.beside("."), &cache)
+        .arg("index")
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    let message = stderr(&output);
+    assert!(message.contains(&cache.display().to_string()) && message.contains("COGRAPH_CACHE_DIR"), "{message}");
+    assert_eq!(fs::read_dir(&cache).expect("it is ours").count(), 0);
+}
+
+#[test]
+fn a_cache_that_is_a_file_is_named() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
+    let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    assert!(stderr(&output).contains(&repository.beside("cache").display().to_string()), "{}", stderr(&output));
+}
+
+#[test]
+fn a_full_disk_leaves_the_store_as_it_was() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let (directory, store) = indexed(&repository);
+    let before = fs::read(&store).expect("it is there");
+    repository.write("b.py", source(4_000).as_bytes());
+    // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes with it is ignored.
+    let script = "trap '' XFSZ; ulimit -f 256; exec \"$0\" index \"$1\"";
+    let output = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
+        .arg(repository.root())
+        .env("COGRAPH_CACHE_DIR", repository.beside("cache"))
+        .output()
+        .expect("there is a shell");
+    assert_eq!((output.status.code(), output.status.signal()), (Some(3), None), "{}", stdout(&output));
+    assert!(
+        stderr(&output).contains(&directory.display().to_string()) && stderr(&output).contains("hint:"),
+        "{}",
+        stderr(&output)
+    );
+    assert!(fs::read(&store).expect("it is still there") == before, "not a byte of it has changed");
+    // When there is room again the next run builds it.
+    let (_, store) = indexed(&repository);
+    assert!(fs::metadata(store).expect("it is there").len() > before.len() as u64);
+}
+
+#[test]
+fn a_damaged_store_is_built_again() {
+    for damage in ["truncated", "garbage", "header", "empty"] {
+        let repository = Repository::with(&[("a.py", source(200).as_bytes())]);
+        let (_, store) = indexed(&repository);
+        let mut bytes = fs::read(&store).expect("it is there");
+        match damage {
+            "truncated" => bytes.truncate(bytes.len() / 2),
+            "garbage" => bytes = b"nothing that was ever a store".to_vec(),
+            "header" => bytes[..100].fill(0x5a),
+            _ => bytes.clear(),
+        }
+        fs::write(&store, bytes).expect("written");
+        let (_, rebuilt) = indexed(&repository);
+        assert_ne!(rebuilt, store, "{damage}: there is a new generation");
+        let location = Location::new(&repository.beside("cache"), &repository.root());
+        let whole = Arc::new(Store::open_newest(&location).expect("it can be read"));
+        whole.verify(&CancelToken::new()).unwrap_or_else(|error| panic!("{damage}: {error}"));
+        assert!(whole.meta().symbols >= 200, "{damage}: {}", whole.meta().symbols);
+    }
+}
+
+#[test]
+fn a_file_of_another_program_is_left_alone() {
+    let repository = Repository::with(&[("a.py", source(20).as_bytes())]);
+    let (directory, store) = indexed(&repository);
+    // In the place of the store, and under names that only resemble ours.
+    let foreign = b"SQLite format 3\0 of somebody else";
+    fs::write(&store, foreign).expect("written");
+    for name in ["notes.txt", "v999-1.db", "backup.db"] {
+        fs::write(directory.join(name), foreign).expect("written");
+    }
+    let (_, rebuilt) = indexed(&repository);
+    assert_ne!(rebuilt, store);
+    for name in ["notes.txt", "v999-1.db", "backup.db"] {
+        assert_eq!(fs::read(directory.join(name)).expect("it is still there"), foreign, "{name}");
+    }
+}

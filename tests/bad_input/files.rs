@@ -1,0 +1,182 @@
+//! Files that are no ordinary source: encodings, sizes, shapes, links, names.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+
+use cograph::model::{ProblemKind, SkipReason};
+
+use super::setup::{Repository, file, paths, skipped, symbols};
+
+#[test]
+fn encodings_are_read_or_reported() {
+    let mut utf16 = vec![0xff, 0xfe];
+    utf16.extend("def from_utf16():\n    pass\n".encode_utf16().flat_map(u16::to_le_bytes));
+    let repository = Repository::with(&[
+        ("bom.py", b"\xef\xbb\xbfdef after_mark():\n    pass\n"),
+        ("crlf.py", b"def first():\r\n    pass\r\n\r\ndef second():\r\n    pass\r\n"),
+        ("latin1.py", b"# caf\xe9\ndef latin():\n    return 'na\xefve'\n"),
+        ("utf16.py", &utf16),
+        ("nul.py", b"def hidden():\0\n    pass\n"),
+        ("foreign.py", b"\xe9\xe8\xe0\xe7\xf9 \xe9\xe8\xe0\xe7\xf9\n"),
+        ("empty.py", b""),
+    ]);
+    let graph = repository.graph();
+    assert_eq!(symbols(&graph, "bom.py"), ["after_mark"]);
+    assert_eq!(symbols(&graph, "crlf.py"), ["first", "second"]);
+    assert_eq!(symbols(&graph, "latin1.py"), ["latin"]);
+    assert_eq!(symbols(&graph, "utf16.py"), ["from_utf16"]);
+    assert_eq!(symbols(&graph, "empty.py"), [""; 0]);
+    assert_eq!(skipped(&graph, "nul.py"), SkipReason::Binary);
+    assert_eq!(skipped(&graph, "foreign.py"), SkipReason::Encoding);
+
+    let problems = &file(&graph, "latin1.py").content.as_ref().expect("indexed").problems;
+    let places: Vec<_> = problems.iter().map(|problem| (problem.kind, problem.first_line, problem.last_line)).collect();
+    assert_eq!(places, [(ProblemKind::Encoding, 1, 3)]);
+
+    let crlf = file(&graph, "crlf.py").content.as_ref().expect("indexed");
+    let lines: Vec<_> = crlf.symbols.iter().map(|symbol| (symbol.name_at.line, symbol.name_at.column)).collect();
+    assert_eq!(lines, [(1, 4), (4, 4)], "a carriage return is no line of its own");
+}
+
+#[test]
+fn binary_data_under_any_name_is_skipped() {
+    let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+    let graph = Repository::with(&[("picture.png", png), ("picture.py", png), ("tool", png)]).graph();
+    assert_eq!(skipped(&graph, "picture.png"), SkipReason::NoLanguage);
+    assert_eq!(skipped(&graph, "picture.py"), SkipReason::Binary);
+    assert_eq!(skipped(&graph, "tool"), SkipReason::NoLanguage);
+}
+
+#[test]
+fn a_file_of_200_megabytes_is_not_read() {
+    let repository = Repository::with(&[("small.py", b"def small():\n    pass\n")]);
+    let large = File::create(repository.root().join("large.py")).expect("created");
+    large.set_len(200 << 20).expect("the file system has sparse files");
+    let graph = repository.graph();
+    assert_eq!(skipped(&graph, "large.py"), SkipReason::TooLarge);
+    assert_eq!(file(&graph, "large.py").stamp.hash, 0, "it was not read");
+    assert_eq!(symbols(&graph, "small.py"), ["small"]);
+}
+
+#[test]
+fn five_megabytes_on_one_line_are_skipped_for_their_size_and_a_shorter_line_for_its_length() {
+    let five = [b"x = '".as_slice(), &vec![b'a'; 5 << 20], b"'\n"].concat();
+    let one = [b"x = '".as_slice(), &vec![b'a'; 1 << 20], b"'\n"].concat();
+    let graph = Repository::with(&[("five.py", &five), ("one.py", &one)]).graph();
+    assert_eq!(skipped(&graph, "five.py"), SkipReason::TooLarge);
+    assert_eq!(skipped(&graph, "one.py"), SkipReason::LongLine);
+}
+
+#[test]
+fn ten_thousand_nested_brackets_are_reported_in_every_language() {
+    let deep = "(".repeat(10_000);
+    let lines: String = deep.as_bytes().chunks(100).map(|line| format!("{}\n", String::from_utf8_lossy(line))).collect();
+    let closed = format!("{lines}1{}", lines.replace('(', ")"));
+    let mut languages = 0;
+    for language in cograph::grammar::all() {
+        let Some(extension) = an_extension(language.name) else { continue };
+        languages += 1;
+        for (kind, text) in [("open", &lines), ("closed", &closed)] {
+            let name = format!("{kind}.{extension}");
+            let graph = Repository::with(&[(&name, text.as_bytes())]).graph();
+            let facts = file(&graph, &name).content.as_ref();
+            let facts = facts.unwrap_or_else(|reason| panic!("{} {kind}: {reason:?}", language.name));
+            assert!(!facts.problems.is_empty(), "{} {kind}: the region is reported", language.name);
+        }
+    }
+    assert_eq!(languages, cograph::grammar::all().len(), "every language has an extension in this list");
+    assert!(languages > 0);
+}
+
+/// A file extension that detection maps to the language.
+fn an_extension(language: &str) -> Option<&'static str> {
+    let candidates = ["py", "ts", "tsx", "js", "rs", "go", "java", "c", "cpp"];
+    candidates.into_iter().find(|extension| {
+        let path = cograph::model::RepoPath::new(&format!("x.{extension}")).expect("a plain name");
+        cograph::grammar::detect(&path, &[], &[]).is_some_and(|id| cograph::grammar::language(id).name == language)
+    })
+}
+
+#[test]
+fn links_are_recorded_and_not_followed() {
+    let repository = Repository::with(&[("real/a.py", b"def a():\n    pass\n")]);
+    let root = repository.root();
+    symlink("a.py", root.join("real/b.py")).expect("linked");
+    symlink(".", root.join("real/loop")).expect("linked");
+    symlink("/", root.join("out")).expect("linked");
+    symlink("gone.py", root.join("dangling.py")).expect("linked");
+    let graph = repository.graph();
+    assert_eq!(paths(&graph), ["dangling.py", "out", "real/a.py", "real/b.py", "real/loop"]);
+    assert_eq!(symbols(&graph, "real/a.py"), ["a"]);
+    for path in ["dangling.py", "out", "real/b.py", "real/loop"] {
+        assert_eq!(skipped(&graph, path), SkipReason::Symlink, "{path}");
+    }
+}
+
+#[test]
+fn pipes_are_recorded_and_do_not_block() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let pipe = repository.root().join("pipe.py");
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o644.into(), 0).expect("a pipe");
+    let graph = repository.graph();
+    assert_eq!(skipped(&graph, "pipe.py"), SkipReason::Special);
+    assert_eq!(symbols(&graph, "a.py"), ["a"]);
+}
+
+#[test]
+fn names_that_are_not_utf8_have_a_path_and_are_read() {
+    let repository = Repository::new();
+    let write = |name: &[u8], text: &str| fs::write(repository.root().join(OsStr::from_bytes(name)), text).expect("written");
+    write(b"caf\xe9.py", "def one():\n    pass\n");
+    write(b"caf%E9.py", "def two():\n    pass\n");
+    write("caf\u{e9}.py".as_bytes(), "def three():\n    pass\n");
+    let graph = repository.graph();
+    assert_eq!(symbols(&graph, "caf%E9.py"), ["one"]);
+    assert_eq!(symbols(&graph, "caf%25E9.py"), ["two"]);
+    assert_eq!(symbols(&graph, "caf\u{e9}.py"), ["three"]);
+}
+
+#[test]
+fn what_is_walked_is_what_the_documentation_says() {
+    let repository = Repository::with(&[
+        (".gitignore", b"*.gen.py\n/build/\n!keep.gen.py\n"),
+        (".ignore", b"by_ignore.py\n"),
+        (".cographignore", b"by_cographignore.py\n"),
+        ("a.py", b""),
+        ("x.gen.py", b""),
+        ("keep.gen.py", b""),
+        ("build/made.py", b""),
+        ("sub/build/not_made.py", b""),
+        ("sub/.gitignore", b"only_here.py\n"),
+        ("sub/only_here.py", b""),
+        ("only_here.py", b""),
+        ("by_ignore.py", b""),
+        ("by_cographignore.py", b""),
+        (".hidden.py", b""),
+        (".hidden.txt", b""),
+        (".tool/script.py", b""),
+        (".venv/pyvenv.cfg", b""),
+        (".venv/lib/module.py", b""),
+        (".git/hooks/hook.py", b""),
+        ("env/target/vendor/dist/deploy.py", b""),
+        ("checkout/.git", b"gitdir: /elsewhere/.git/worktrees/checkout\n"),
+        ("checkout/a.py", b""),
+        ("module/.git", b"gitdir: ../.git/modules/module\n"),
+        ("module/a.py", b""),
+    ]);
+    assert_eq!(
+        paths(&repository.graph()),
+        [
+            ".hidden.py",
+            ".tool/script.py",
+            "a.py",
+            "env/target/vendor/dist/deploy.py",
+            "keep.gen.py",
+            "module/a.py",
+            "only_here.py",
+            "sub/build/not_made.py",
+        ]
+    );
+}

@@ -1,0 +1,110 @@
+//! Roots that are none: the program ends with code 3, the path in its message and a hint.
+
+use std::fs;
+
+use super::setup::{Repository, file, limits, program, program_with_few_rights, set_mode, stderr, stdout};
+use cograph::index::{IndexError, Run, build_graph};
+use cograph::model::cancel::CancelToken;
+
+#[test]
+fn a_missing_path_is_named() {
+    let repository = Repository::new();
+    for arguments in [vec!["index"], vec!["export", "calls", "--root"]] {
+        let missing = repository.beside("missing");
+        let output = program(&repository.beside("cache")).args(&arguments).arg(&missing).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}");
+        let message = stderr(&output);
+        assert!(message.contains("no such directory") && message.contains(&missing.display().to_string()), "{message}");
+        assert!(message.contains("hint:"), "{message}");
+        assert_eq!(stdout(&output), "");
+    }
+    assert!(!repository.beside("cache").exists(), "nothing is made for a repository that does not exist");
+}
+
+#[test]
+fn a_file_as_root_is_named() {
+    let repository = Repository::with(&[("a.py", b"")]);
+    let output = program(&repository.beside("cache"))
+        .arg("index")
+        .arg(repository.root().join("a.py"))
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(3));
+    assert!(stderr(&output).contains("not a directory") && stderr(&output).contains("a.py"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_empty_directory_is_an_index_of_nothing() {
+    let repository = Repository::new();
+    let output = program(&repository.beside("cache"))
+        .arg("index")
+        .arg("--json")
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(stdout(&output).contains("\"files\": 0, \"indexed\": 0"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_root_without_read_permission_is_named() {
+    let repository = Repository::with(&[("a.py", b"")]);
+    let cache = repository.beside("cache");
+    fs::create_dir(&cache).expect("created");
+    set_mode(&cache, 0o777);
+    set_mode(&repository.root(), 0o711);
+    let output = program_with_few_rights(&repository.beside("."), &cache)
+        .arg("index")
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
+    set_mode(&repository.root(), 0o755);
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    let message = stderr(&output);
+    assert!(
+        message.contains("cannot list the directory") && message.contains(&repository.root().display().to_string()),
+        "{message}"
+    );
+}
+
+#[test]
+fn unreadable_files_and_directories_are_recorded() {
+    let repository =
+        Repository::with(&[("open.py", b"def f():\n    pass\n"), ("shut.py", b"x = 1\n"), ("closed/a.py", b"x = 1\n")]);
+    let cache = repository.beside("cache");
+    fs::create_dir(&cache).expect("created");
+    set_mode(&cache, 0o777);
+    set_mode(&repository.root().join("shut.py"), 0o000);
+    set_mode(&repository.root().join("closed"), 0o000);
+    let output = program_with_few_rights(&repository.beside("."), &cache)
+        .args(["index", "--json"])
+        .arg(repository.root())
+        .output()
+        .expect("the program starts");
+    set_mode(&repository.root().join("closed"), 0o755);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let numbers = stdout(&output);
+    assert!(numbers.contains("\"files\": 3, \"indexed\": 1") && numbers.contains("\"unreadable\": 2"), "{numbers}");
+}
+
+#[test]
+fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
+    let repository = Repository::with(&[("a.py", b"x = 1\n")]);
+    let root = repository.root();
+    let cancel = CancelToken::new();
+    let removed = |_| drop(fs::remove_dir_all(&root));
+    // The first progress comes before the walk.
+    let ended = build_graph(&root, &Run { progress: &removed, ..Run::quiet(limits(), &cancel) });
+    assert!(matches!(&ended, Err(IndexError::Source(error)) if error.to_string().contains("root")), "{ended:?}");
+
+    let repository = Repository::with(&[("a.py", b"x = 1\n")]);
+    let root = repository.root();
+    let removed_late = |progress: cograph::index::Progress| {
+        if progress.total > 0 {
+            drop(fs::remove_dir_all(&root));
+        }
+    };
+    let (graph, _) =
+        build_graph(&root, &Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) }).expect("the walk was done");
+    assert!(file(&graph, "a.py").content.is_err());
+}

@@ -1,0 +1,127 @@
+//! What the tests of bad input share: a repository in a temporary directory, its graph, and the program run as a child.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cograph::config::Limits;
+use cograph::index::{Run, build_graph};
+use cograph::model::SkipReason;
+use cograph::model::cancel::CancelToken;
+use cograph::model::graph::{FileRecord, Graph};
+use tempfile::TempDir;
+
+/// A directory with files in it, gone at the end of the test.
+pub(super) struct Repository {
+    directory: TempDir,
+}
+
+impl Repository {
+    /// An empty one. Other users may look into it: some tests run the program as one.
+    pub(super) fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::create_dir(directory.path().join("root")).expect("it is empty");
+        Self { directory }
+    }
+
+    /// One with these files.
+    pub(super) fn with(files: &[(&str, &[u8])]) -> Self {
+        let repository = Self::new();
+        for (path, bytes) in files {
+            repository.write(path, bytes);
+        }
+        repository
+    }
+
+    pub(super) fn root(&self) -> PathBuf {
+        fs::canonicalize(self.directory.path()).expect("it exists").join("root")
+    }
+
+    /// A place beside the root that the index does not look at.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        fs::canonicalize(self.directory.path()).expect("it exists").join(name)
+    }
+
+    pub(super) fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.root().join(path);
+        fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
+        fs::write(path, bytes).expect("written");
+    }
+
+    /// The graph of the repository, built with the usual limits.
+    pub(super) fn graph(&self) -> Graph {
+        build_graph(&self.root(), &Run::quiet(limits(), &CancelToken::new())).expect("the root can be read").0
+    }
+}
+
+/// The usual limits, and more than one thread also on a small machine.
+pub(super) fn limits() -> Limits {
+    Limits { threads: 2, ..Limits::default() }
+}
+
+/// The record of a file.
+pub(super) fn file<'a>(graph: &'a Graph, path: &str) -> &'a FileRecord {
+    let found = graph.files.iter().find(|file| file.path.as_str() == path);
+    found.unwrap_or_else(|| panic!("{path} is accounted for; there are {:?}", paths(graph)))
+}
+
+pub(super) fn paths(graph: &Graph) -> Vec<&str> {
+    graph.files.iter().map(|file| file.path.as_str()).collect()
+}
+
+/// The names of the symbols of a file that was indexed.
+pub(super) fn symbols<'a>(graph: &'a Graph, path: &str) -> Vec<&'a str> {
+    let facts = file(graph, path).content.as_ref().unwrap_or_else(|reason| panic!("{path} has facts, not {reason:?}"));
+    facts.symbols.iter().filter_map(|symbol| Some(&*facts.names[symbol.name.get()?])).collect()
+}
+
+/// Why a file was skipped.
+pub(super) fn skipped(graph: &Graph, path: &str) -> SkipReason {
+    *file(graph, path).content.as_ref().expect_err("it has no facts")
+}
+
+/// The program, with a cache of its own and nothing else from this environment that it looks at.
+pub(super) fn program(cache: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+    without_settings(&mut command).env("COGRAPH_CACHE_DIR", cache);
+    command
+}
+
+/// The program as a user that permissions bind: the tests may run as root, whom they do not. `place` is a directory that
+/// everybody can enter; the program is put there, because the build's own directory may be private.
+pub(super) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
+    const NOBODY: u32 = 65_534;
+    let program = place.join("cograph");
+    if !program.exists() {
+        fs::copy(env!("CARGO_BIN_EXE_cograph"), &program).expect("the program can be copied");
+    }
+    let mut command = Command::new(program);
+    without_settings(&mut command).env("COGRAPH_CACHE_DIR", cache).current_dir(place);
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command
+}
+
+fn without_settings(command: &mut Command) -> &mut Command {
+    for name in ["XDG_CACHE_HOME", "CLAUDE_PROJECT_DIR", "COGRAPH_FILE_LIMIT", "COGRAPH_LINE_LIMIT", "COGRAPH_THREADS"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Gives a directory or file to the user of [`program_with_few_rights`], or takes all rights away.
+pub(super) fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
+}
+
+pub(super) fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+pub(super) fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
+}

@@ -1,0 +1,250 @@
+//! A store reflects the files as they are: what has changed is noticed by itself, what has not costs nothing, and all who
+//! wait for a run share it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+use cograph::config::Limits;
+use cograph::index::{ChangeSet, IndexError, JobState, Jobs, Outcome, Run, Verified, apply, freshness, refresh};
+use cograph::model::cancel::CancelToken;
+use cograph::store::{Location, Snapshot, Store, StoreErrorKind};
+use tempfile::TempDir;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Project {
+    directory: TempDir,
+    location: Location,
+    cancel: CancelToken,
+}
+
+impl Project {
+    fn with(files: &[(&str, &str)]) -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let top = fs::canonicalize(directory.path()).expect("it exists");
+        fs::create_dir(top.join("root")).expect("created");
+        let project =
+            Self { directory, location: Location::new(&top.join("cache"), &top.join("root")), cancel: CancelToken::new() };
+        for (path, text) in files {
+            project.write(path, text);
+        }
+        project
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.location.root().join(path)
+    }
+
+    /// Writes a file, and gives it a time that is long past, so that the clock of the file system plays no part.
+    fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
+        fs::write(&path, text).expect("written");
+        set_age(&path, 3_600);
+    }
+
+    fn run(&self) -> Run<'_> {
+        Run::quiet(limits(), &self.cancel)
+    }
+
+    fn refresh(&self) -> Outcome {
+        refresh(&self.location, PATIENCE, &self.run()).expect("nothing stands in the way")
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let store = Arc::new(Store::open_newest(&self.location).expect("there is a store"));
+        store.snapshot(&self.cancel).expect("it can be read")
+    }
+
+    /// What has changed since the store was written.
+    fn changes(&self) -> ChangeSet {
+        freshness(&self.snapshot(), &limits(), &Verified::new(), &self.cancel).expect("the root can be read")
+    }
+
+    fn changed_paths(&self) -> Vec<String> {
+        self.changes().paths().map(ToString::to_string).collect()
+    }
+}
+
+fn limits() -> Limits {
+    Limits { threads: 2, ..Limits::default() }
+}
+
+/// Sets the time of last modification to so many seconds ago.
+fn set_age(path: &Path, seconds: u64) {
+    let time = SystemTime::now() - Duration::from_secs(seconds);
+    fs::File::options().write(true).open(path).and_then(|file| file.set_modified(time)).expect("it is ours");
+}
+
+fn generation(outcome: &Outcome) -> (bool, u64) {
+    match outcome {
+        Outcome::Unchanged { identity } => (false, identity.generation),
+        Outcome::Published { published, .. } => (true, published.identity.generation),
+    }
+}
+
+#[test]
+fn nothing_changed_writes_nothing() {
+    let project = Project::with(&[("a.py", "def a():\n    pass\n"), ("notes.txt", "text"), ("tool", "#!/bin/sh\n")]);
+    assert_eq!(generation(&project.refresh()), (true, 1));
+    assert!(project.changes().is_empty(), "{:?}", project.changes());
+    assert_eq!(generation(&project.refresh()), (false, 1));
+}
+
+#[test]
+fn every_kind_of_change_is_seen() {
+    let files = [("changed.py", "x = 1\n"), ("same_size.py", "x = 1\n"), ("gone.py", "x = 1\n"), ("sub/stays.py", "x = 1\n")];
+    let project = Project::with(&files);
+    project.refresh();
+    project.write("changed.py", "x = 12\n");
+    project.write("same_size.py", "x = 2\n");
+    project.write("new.py", "x = 1\n");
+    project.write("new.txt", "text");
+    fs::remove_file(project.path("gone.py")).expect("removed");
+    assert_eq!(project.changed_paths(), ["changed.py", "new.py", "new.txt", "same_size.py", "gone.py"]);
+    assert_eq!(generation(&project.refresh()), (true, 2));
+    assert!(project.changes().is_empty());
+
+    fs::rename(project.path("sub"), project.path("moved")).expect("renamed");
+    assert_eq!(project.changed_paths(), ["moved/stays.py", "sub/stays.py"]);
+    project.refresh();
+    project.write(".gitignore", "moved/\n");
+    assert_eq!(project.changed_paths(), ["moved/stays.py"], "what is ignored from now on is gone");
+}
+
+#[test]
+fn a_time_that_changes_without_the_bytes_is_no_change() {
+    let project = Project::with(&[("a.py", "x = 1\n"), ("b.txt", "text")]);
+    project.refresh();
+    set_age(&project.path("a.py"), 10);
+    set_age(&project.path("b.txt"), 10);
+    assert!(project.changes().is_empty());
+    assert_eq!(generation(&project.refresh()), (false, 1));
+}
+
+#[test]
+fn a_write_within_the_clock_step_of_the_read_is_seen() {
+    let project = Project::with(&[]);
+    let path = project.path("a.py");
+    fs::write(&path, "x = 1\n").expect("written");
+    project.refresh();
+    let time = fs::metadata(&path).and_then(|metadata| metadata.modified()).expect("it has one");
+    fs::write(&path, "x = 2\n").expect("written");
+    fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(time)).expect("it is ours");
+    assert_eq!(project.changed_paths(), ["a.py"], "same size, same time, other bytes");
+}
+
+#[test]
+fn other_limits_mean_another_build() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    project.refresh();
+    let limits = Limits { file_bytes: 3, ..limits() };
+    let changes = freshness(&project.snapshot(), &limits, &Verified::new(), &project.cancel).expect("the root can be read");
+    assert_eq!(changes, ChangeSet::Everything { forced: false });
+}
+
+#[test]
+fn a_build_can_be_forced() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    project.refresh();
+    let applied = |forced| {
+        let outcome = apply(&project.location, &ChangeSet::Everything { forced }, PATIENCE, &project.run());
+        generation(&outcome.expect("nothing stands in the way"))
+    };
+    assert_eq!(applied(false), (false, 1), "somebody else has built it meanwhile");
+    assert_eq!(applied(true), (true, 2));
+}
+
+#[test]
+fn a_writer_is_waited_for_only_so_long() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
+    let refused = refresh(&project.location, Duration::from_millis(20), &project.run());
+    assert!(matches!(&refused, Err(IndexError::Store(error)) if error.kind == StoreErrorKind::Locked), "{refused:?}");
+    drop(lock);
+    assert_eq!(generation(&project.refresh()), (true, 1));
+}
+
+#[test]
+fn a_cancelled_run_leaves_the_store_as_it_was() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    project.refresh();
+    project.write("a.py", "x = 3\n");
+    for phase in [cograph::index::Phase::Walk, cograph::index::Phase::Extract, cograph::index::Phase::Resolve] {
+        let cancel = CancelToken::new();
+        let progress = |progress: cograph::index::Progress| {
+            if progress.phase == phase {
+                cancel.cancel();
+            }
+        };
+        let ended = refresh(&project.location, PATIENCE, &Run { progress: &progress, ..Run::quiet(limits(), &cancel) });
+        assert!(matches!(ended, Err(IndexError::Cancelled { .. })), "{phase:?}: {ended:?}");
+        assert_eq!(project.snapshot().identity().generation, 1);
+    }
+    assert_eq!(generation(&project.refresh()), (true, 2));
+}
+
+#[test]
+fn all_who_wait_share_one_run() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    let jobs = Jobs::new(limits());
+    // The lock holds the run up until all have come.
+    let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
+    let first = jobs.start(&project.location);
+    let second = jobs.start(&project.location);
+    assert!(Arc::ptr_eq(&first, &second));
+    assert_eq!(jobs.current().len(), 1);
+    assert!(!matches!(first.wait(Instant::now()), JobState::Done(_)), "a wait that may not last comes back at once");
+    drop(lock);
+    std::thread::scope(|scope| {
+        for job in [&first, &second] {
+            scope.spawn(move || match job.wait(Instant::now() + PATIENCE) {
+                JobState::Done(Ok(outcome)) => assert_eq!(generation(&outcome), (true, 1)),
+                other => panic!("{other:?}"),
+            });
+        }
+    });
+    assert!(jobs.current().is_empty());
+    let again = jobs.start(&project.location);
+    assert!(!Arc::ptr_eq(&first, &again), "a run that has ended is not joined");
+    assert!(matches!(again.wait(Instant::now() + PATIENCE), JobState::Done(Ok(Outcome::Unchanged { .. }))));
+}
+
+#[test]
+fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
+    let projects = [(); 3].map(|()| Project::with(&[("a.py", "x = 1\n")]));
+    let locks = projects.each_ref().map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
+    let jobs = Jobs::new(limits());
+    let started = projects.each_ref().map(|project| jobs.start(&project.location));
+    // At most two work at a time, and they are held up: the third waits for its turn and can be stopped all the same.
+    started[2].cancel();
+    drop(locks);
+    for job in &started[..2] {
+        assert!(matches!(job.wait(Instant::now() + PATIENCE), JobState::Done(Ok(_))));
+    }
+    let third = started[2].wait(Instant::now() + PATIENCE);
+    assert!(matches!(&third, JobState::Done(Err(error)) if matches!(**error, IndexError::Cancelled { .. })), "{third:?}");
+
+    let lock = projects[2].location.lock(Duration::ZERO).expect("nobody else writes");
+    let last = jobs.start(&projects[2].location);
+    let other = jobs.start(&projects[0].location);
+    // While somebody else writes: the end does not wait for that.
+    drop(jobs);
+    drop(lock);
+    for job in [last, other] {
+        assert!(matches!(job.state(), JobState::Done(_)), "the end of all waits for every thread");
+    }
+}
+
+#[test]
+fn a_directory_that_goes_is_an_error_and_the_store_stays() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    project.refresh();
+    fs::remove_dir_all(project.location.root()).expect("removed");
+    let refused = refresh(&project.location, PATIENCE, &project.run());
+    assert!(matches!(refused, Err(IndexError::Source(_))), "{refused:?}");
+    assert_eq!(project.snapshot().identity().generation, 1);
+    assert!(project.directory.path().exists());
+}
