@@ -188,7 +188,7 @@ pub enum MemberLookup {
     /// The type, then its bases depth first, classes before interfaces.
     #[default]
     Chain,
-    /// The linearisation of Dylan and Python 2.3 (C3).
+    /// The C3 linearisation.
     C3,
     /// The type, then what it embeds, breadth first.
     Embedding,
