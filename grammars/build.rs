@@ -1,4 +1,4 @@
-//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest's text and its grammar.
+//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its grammar.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -27,19 +27,35 @@ fn main() {
 }
 
 fn add_language(table: &mut String, folder: &Path) {
-    let manifest = folder.join("grammar.toml");
-    println!("cargo:rerun-if-changed={}", manifest.display());
-    let text = fs::read_to_string(&manifest).expect("a readable manifest");
-    let parsed: toml::Table = text.parse().unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
-    let grammar = parsed
-        .get("grammar")
-        .and_then(toml::Value::as_str)
+    let (manifest, parsed) = read(folder);
+    let grammar = text(&parsed, "grammar")
         .unwrap_or_else(|| panic!("{}: `grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"", manifest.display()));
     let name = folder.file_name().and_then(|name| name.to_str()).expect("folder names are plain ASCII");
+    let mut manifests = vec![manifest];
+    let mut extends = text(&parsed, "extends").map(str::to_owned);
+    while let Some(base) = extends {
+        let (manifest, parsed) = read(&folder.with_file_name(base));
+        assert!(!manifests.contains(&manifest), "{}: extends itself", manifest.display());
+        manifests.insert(0, manifest);
+        extends = text(&parsed, "extends").map(str::to_owned);
+    }
+    let texts: Vec<String> = manifests.iter().map(|path| format!("include_str!({:?})", path.display().to_string())).collect();
     writeln!(
         table,
-        "    Folder {{ name: {name:?}, manifest: include_str!({:?}), grammar: || tree_sitter::Language::new({grammar}) }},",
-        manifest.display().to_string()
+        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || tree_sitter::Language::new({grammar}) }},",
+        texts.join(", ")
     )
     .expect("writing to a string cannot fail");
+}
+
+fn read(folder: &Path) -> (PathBuf, toml::Table) {
+    let manifest = folder.join("grammar.toml");
+    println!("cargo:rerun-if-changed={}", manifest.display());
+    let text = fs::read_to_string(&manifest).unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+    let parsed = text.parse().unwrap_or_else(|error| panic!("{}: {error}", manifest.display()));
+    (manifest, parsed)
+}
+
+fn text<'t>(table: &'t toml::Table, key: &str) -> Option<&'t str> {
+    table.get(key).and_then(toml::Value::as_str)
 }

@@ -4,6 +4,7 @@
 //! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
 mod detect;
+mod inherit;
 mod manifest;
 mod rule;
 mod selector;
@@ -25,7 +26,8 @@ const EXTRACTION_VERSION: u32 = 1;
 
 struct Folder {
     name: &'static str,
-    manifest: &'static str,
+    /// Its manifest, after those that it extends.
+    manifests: &'static [&'static str],
     grammar: fn() -> tree_sitter::Language,
 }
 
@@ -67,7 +69,7 @@ impl Language {
 
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
-        let parsed = manifest::parse(folder.manifest, &grammar)
+        let parsed = manifest::parse(folder.manifests, &grammar)
             .unwrap_or_else(|error| panic!("grammars/{}/grammar.toml: {error}", folder.name));
         Self {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
@@ -110,7 +112,7 @@ pub fn fingerprint() -> u64 {
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     for folder in FOLDERS {
         folder.name.hash(&mut hasher);
-        folder.manifest.hash(&mut hasher);
+        folder.manifests.hash(&mut hasher);
         let grammar = (folder.grammar)();
         grammar.node_kind_count().hash(&mut hasher);
         grammar.parse_state_count().hash(&mut hasher);

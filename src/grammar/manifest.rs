@@ -1,5 +1,6 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
+use super::inherit;
 use super::rule::{Pattern, Rule, TypeRule};
 use super::selector::{kind_ids, with_grammar};
 use serde::Deserialize;
@@ -383,9 +384,9 @@ pub(super) struct Parsed {
     pub(super) patterns: Vec<Option<Pattern>>,
 }
 
-/// Reads a manifest. The error names the line and what does not fit.
-pub(super) fn parse(text: &str, grammar: &tree_sitter::Language) -> Result<Parsed, String> {
-    let mut table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+/// Reads a manifest after those that it extends. The error names the line and what does not fit.
+pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, String> {
+    let mut table = inherit::merge(texts)?;
     let mut section = |name: &str| match table.remove(name) {
         Some(toml::Value::Table(section)) => Ok(section),
         None => Ok(toml::Table::new()),
@@ -397,22 +398,22 @@ pub(super) fn parse(text: &str, grammar: &tree_sitter::Language) -> Result<Parse
         let count = grammar.node_kind_count();
         Ok(Parsed {
             manifest,
-            nodes: rules(text, "nodes", nodes, count)?,
-            types: rules(text, "types", types, count)?,
-            patterns: rules(text, "patterns", patterns, count)?,
+            nodes: rules(texts, "nodes", nodes, count)?,
+            types: rules(texts, "types", types, count)?,
+            patterns: rules(texts, "patterns", patterns, count)?,
         })
     })
 }
 
 fn rules<T: DeserializeOwned + Clone>(
-    text: &str,
+    texts: &[&str],
     section: &str,
     table: toml::Table,
     count: usize,
 ) -> Result<Vec<Option<T>>, String> {
     let mut by_kind = vec![None; count];
     for (kind, value) in table {
-        let at = || format!("line {}: {section}.{kind}", line_of(text, section, &kind));
+        let at = || format!("line {}: {section}.{kind}", line_in(texts, section, &kind));
         let ids = kind_ids(&kind);
         if ids.is_empty() {
             return Err(format!("{}: the grammar has no such node kind", at()));
@@ -423,6 +424,11 @@ fn rules<T: DeserializeOwned + Clone>(
         }
     }
     Ok(by_kind)
+}
+
+/// The line on which a key of a section stands in the last manifest that has it.
+fn line_in(texts: &[&str], section: &str, key: &str) -> usize {
+    texts.iter().rev().map(|text| line_of(text, section, key)).find(|&line| line > 0).unwrap_or(0)
 }
 
 /// The 1-based line on which a key of a section stands; 0 if it is written in a way this search does not see.
