@@ -7,8 +7,12 @@
 //! A symbol is named `path::Container.name` or any suffix of that which names only one (`name`, `Container.name`,
 //! `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves all questions.
 
+mod calls;
 pub mod explore;
+mod filter;
 pub mod grep;
+mod lookup;
+mod names;
 pub mod outline;
 pub mod overview;
 pub mod references;
@@ -16,12 +20,12 @@ pub mod search;
 pub mod show;
 pub mod sql;
 pub mod status;
+mod text;
 pub mod trace;
 
 use std::fmt;
 use std::io;
 
-use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
 use crate::store::{StoreError, SymbolKey};
@@ -296,9 +300,4 @@ impl From<StoreError> for QueryError {
     fn from(error: StoreError) -> Self {
         if error.is_cancelled() { Self::Cancelled } else { Self::Store(error) }
     }
-}
-
-/// Stands in for a body that is merged later.
-fn pending<T>(_: &crate::store::Snapshot, _: &impl Sized, _: &CancelToken) -> Result<T, QueryError> {
-    Err(QueryError::Sql { reason: "not in this build".to_owned() })
 }

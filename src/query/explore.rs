@@ -1,9 +1,16 @@
 //! `explore`: from words or names to the few symbols that matter, how they connect, their source and the tests that cover them.
 
-use super::show::Excerpt;
-use super::{QueryError, ReadFile, SymbolInfo, Total};
+mod connect;
+mod relevance;
+
+use super::calls::{CallGraph, End, Neighbours};
+use super::filter::FileFilter;
+use super::lookup::Lookup;
+use super::show::{Excerpt, excerpt};
+use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
+use crate::model::SiteKind;
 use crate::model::cancel::CancelToken;
-use crate::store::Snapshot;
+use crate::store::{Snapshot, SymbolKey, SymbolRow};
 
 /// What to explore.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -78,6 +85,21 @@ pub struct ExploreResult {
     pub test_total: Total,
 }
 
+/// Kinds of sites by which one symbol runs another.
+const CALLS: [SiteKind; 3] = [SiteKind::Call, SiteKind::Construct, SiteKind::Decorate];
+
+/// Kinds of sites by which one symbol needs another.
+const USES: [SiteKind; 8] = [
+    SiteKind::Call,
+    SiteKind::Construct,
+    SiteKind::Decorate,
+    SiteKind::Read,
+    SiteKind::Write,
+    SiteKind::Type,
+    SiteKind::Inherit,
+    SiteKind::Implement,
+];
+
 /// Explores.
 pub fn explore(
     snapshot: &Snapshot,
@@ -85,6 +107,53 @@ pub fn explore(
     params: &ExploreParams,
     cancel: &CancelToken,
 ) -> Result<ExploreResult, QueryError> {
-    let _ = files;
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
+    let relevant = relevance::most_relevant(&lookup, &filter, &params.text, params.limit)?;
+    let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
+    let graph = CallGraph::new(&lookup, &CALLS, true, Certainty::Likely, Tests::Include);
+    let mut symbols = Vec::with_capacity(relevant.keys.len());
+    for &key in &relevant.keys {
+        symbols.push(describe(&lookup, &uses, &graph, files, &*lookup.symbol(key)?, params)?);
+    }
+    let connections = connect::connections(&lookup, &graph, &relevant.keys, params.depth)?;
+    let (mut tests, test_total) = connect::covering_tests(&lookup, &graph, &relevant.keys, params.depth)?;
+    tests.truncate(params.limit * 2);
+    Ok(ExploreResult { symbols, total: Total::Exact(relevant.total), connections, tests, test_total })
+}
+
+fn describe(
+    lookup: &Lookup<'_>,
+    uses: &CallGraph<'_, '_>,
+    calls: &CallGraph<'_, '_>,
+    files: &dyn ReadFile,
+    symbol: &SymbolRow,
+    params: &ExploreParams,
+) -> Result<Explored, QueryError> {
+    let info = lookup.info(symbol)?;
+    let (first, last) = (info.first_line, info.last_line);
+    let shown = last.min(first.saturating_add(params.lines_per_symbol.saturating_sub(1)));
+    let source = excerpt(files, &*lookup.file(symbol.file)?, None, first, shown);
+    let calling = uses.callers(symbol.key)?;
+    let mut callers = symbols_at(lookup, &calling, symbol.key)?;
+    callers.sort_by_key(|caller| (caller.is_test(), std::cmp::Reverse(caller.references), caller.key));
+    let mut callees = symbols_at(lookup, &calls.callees(symbol.key)?, symbol.key)?;
+    let (caller_total, callee_total) = (callers.len() as u64, callees.len() as u64);
+    callers.truncate(params.limit);
+    callees.truncate(params.limit);
+    Ok(Explored { symbol: info, source, callers, caller_total, callees, callee_total, possible_callers: calling.counts.possible })
+}
+
+/// The symbols among neighbours, each once, without the symbol itself.
+fn symbols_at(lookup: &Lookup<'_>, neighbours: &Neighbours, itself: SymbolKey) -> Result<Vec<SymbolInfo>, QueryError> {
+    let mut keys: Vec<SymbolKey> = Vec::new();
+    for edge in &neighbours.edges {
+        if let End::Symbol(key) = edge.end
+            && key != itself
+            && !keys.contains(&key)
+        {
+            keys.push(key);
+        }
+    }
+    keys.into_iter().map(|key| lookup.info_of(key)).collect()
 }

@@ -1,9 +1,16 @@
 //! `grep`: text or a regular expression over the files of the store as they are now, with the symbol around each hit.
 
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
+
+use super::filter::FileFilter;
+use super::lookup::Lookup;
+use super::show::is_stale;
 use super::{QueryError, ReadFile, SymbolInfo, Total};
-use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::store::Snapshot;
+use crate::model::{RepoPath, SkipReason};
+use crate::store::{FileRow, Snapshot};
 
 /// What to look for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,7 +92,7 @@ pub struct GrepResult {
     pub file_total: Total,
     /// Files that were searched.
     pub searched: u64,
-    /// Files that pass the filters and were not searched because they are binary or too large.
+    /// Files that pass the filters and were not searched: binary, larger than the limit, links and special files.
     pub not_text: u64,
     /// Files that could not be read, with the reason.
     pub unreadable: Vec<(RepoPath, String)>,
@@ -98,6 +105,150 @@ pub fn grep(
     params: &GrepParams,
     cancel: &CancelToken,
 ) -> Result<GrepResult, QueryError> {
-    let _ = files;
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let filter = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
+    let matcher = matcher(params)?;
+    let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+    let mut result = GrepResult {
+        files: Vec::new(),
+        total: Total::Exact(0),
+        file_total: Total::Exact(0),
+        searched: 0,
+        not_text: 0,
+        unreadable: Vec::new(),
+    };
+    let (mut total, mut file_total, mut listed) = (0_u64, 0_u64, 0_usize);
+    for file in snapshot.files()?.iter().filter(|file| filter.admits(file)) {
+        lookup.check()?;
+        if !is_text(file) {
+            result.not_text += 1;
+            continue;
+        }
+        let bytes = match files.read(&file.path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                result.unreadable.push((file.path.clone(), error.to_string()));
+                continue;
+            }
+        };
+        let matches = search_file(&mut searcher, &matcher, &bytes, cancel, file)?;
+        if matches.is_binary {
+            result.not_text += 1;
+            continue;
+        }
+        result.searched += 1;
+        if matches.places.is_empty() {
+            continue;
+        }
+        let skip = params.offset.saturating_sub(usize::try_from(total).unwrap_or(usize::MAX));
+        total += matches.places.len() as u64;
+        file_total += 1;
+        let wanted = matches.places.get(skip..).unwrap_or_default();
+        let wanted = &wanted[..wanted.len().min(params.limit - listed)];
+        if !wanted.is_empty() {
+            listed += wanted.len();
+            let mut found = describe(&lookup, file, &bytes, wanted, params.context)?;
+            found.total = matches.places.len() as u64;
+            result.files.push(found);
+        }
+    }
+    result.total = Total::Exact(total);
+    result.file_total = Total::Exact(file_total);
+    Ok(result)
+}
+
+fn is_text(file: &FileRow) -> bool {
+    !matches!(
+        file.skipped,
+        Some(SkipReason::Binary | SkipReason::TooLarge | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished)
+    )
+}
+
+fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
+    let invalid = |reason: String| QueryError::InvalidParameter { parameter: "pattern", reason };
+    if params.pattern.is_empty() {
+        return Err(invalid("it is empty: every line would match".to_owned()));
+    }
+    if !params.regex && params.pattern.contains('\n') {
+        return Err(invalid("it spans lines; lines are searched one by one".to_owned()));
+    }
+    RegexMatcherBuilder::new()
+        .case_insensitive(params.ignore_case)
+        .word(params.word)
+        .fixed_strings(!params.regex)
+        .line_terminator(Some(b'\n'))
+        .build(&params.pattern)
+        .map_err(|error| invalid(error.to_string()))
+}
+
+/// Where the matching lines of a file are: number of the line and column of the first match.
+#[derive(Default)]
+struct Matches {
+    places: Vec<(u32, u32)>,
+    is_binary: bool,
+}
+
+struct Collector<'c> {
+    matcher: &'c RegexMatcher,
+    cancel: &'c CancelToken,
+    matches: Matches,
+}
+
+impl Sink for Collector<'_> {
+    type Error = std::io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
+        let first = self.matcher.find(found.bytes()).map_err(std::io::Error::other)?;
+        let line = u32::try_from(found.line_number().unwrap_or(1)).unwrap_or(u32::MAX);
+        let column = u32::try_from(first.map_or(0, |first| first.start())).unwrap_or(u32::MAX);
+        self.matches.places.push((line, column));
+        Ok(!self.cancel.is_cancelled())
+    }
+
+    fn finish(&mut self, _: &Searcher, finish: &SinkFinish) -> Result<(), Self::Error> {
+        self.matches.is_binary = finish.binary_byte_offset().is_some();
+        Ok(())
+    }
+}
+
+fn search_file(
+    searcher: &mut Searcher,
+    matcher: &RegexMatcher,
+    bytes: &[u8],
+    cancel: &CancelToken,
+    file: &FileRow,
+) -> Result<Matches, QueryError> {
+    let mut collector = Collector { matcher, cancel, matches: Matches::default() };
+    searcher
+        .search_slice(matcher, bytes, &mut collector)
+        .map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
+    if cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(collector.matches) }
+}
+
+fn describe(
+    lookup: &Lookup<'_>,
+    file: &FileRow,
+    bytes: &[u8],
+    places: &[(u32, u32)],
+    context: u32,
+) -> Result<GrepFile, QueryError> {
+    let stale = is_stale(file, bytes);
+    let symbols = if stale || file.symbols == 0 { Vec::new() } else { lookup.snapshot.symbols_of(file)? };
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let run =
+        |from: usize, to: usize| lines[from.min(lines.len())..to.min(lines.len())].iter().map(|&line| line.to_owned()).collect();
+    let mut hits = Vec::with_capacity(places.len());
+    for &(line, column) in places {
+        let (at, around) = (line as usize - 1, context as usize);
+        hits.push(GrepHit {
+            line,
+            column,
+            text: lines.get(at).map(|&line| line.to_owned()).unwrap_or_default(),
+            before: run(at.saturating_sub(around), at),
+            after: run(at + 1, (at + 1).saturating_add(around)),
+            enclosing: Lookup::innermost(&symbols, line).map(|symbol| lookup.info(symbol)).transpose()?,
+        });
+    }
+    Ok(GrepFile { path: file.path.clone(), hits, total: 0, stale })
 }

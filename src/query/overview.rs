@@ -1,9 +1,18 @@
 //! `overview`: what a repository consists of, how its parts depend on each other, and where to begin.
 
-use super::{QueryError, SymbolInfo};
-use crate::model::RepoPath;
+mod cycles;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashMap;
+
+use super::lookup::Lookup;
+use super::{QueryError, SymbolInfo, names};
 use crate::model::cancel::CancelToken;
-use crate::store::Snapshot;
+use crate::model::facts::flags;
+use crate::model::{RepoPath, SymbolKind};
+use crate::store::{FileKey, FileRow, Snapshot};
 
 /// What to look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,7 +111,209 @@ pub struct OverviewResult {
     pub cycle_total: u64,
 }
 
+/// The name of the function that a program begins with, where languages have one.
+const MAIN: &str = "main";
+
+/// With a depth of 0: modules wanted at least, and the deepest cut that is tried.
+const WANTED_MODULES: usize = 8;
+const DEEPEST_CUT: u32 = 6;
+
 /// Summarises a repository or directory.
 pub fn overview(snapshot: &Snapshot, params: &OverviewParams, cancel: &CancelToken) -> Result<OverviewResult, QueryError> {
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let path = params.path.strip_prefix("./").unwrap_or(&params.path).trim_end_matches('/');
+    let path = if path == "." { "" } else { path };
+    let files: Vec<FileRow> = snapshot
+        .files()?
+        .into_iter()
+        .filter(|file| file.skipped.is_none() && below(file.path.as_str(), path).is_some())
+        .collect();
+    if files.is_empty() && !path.is_empty() {
+        return Err(QueryError::NoSuchPath { path: path.to_owned(), near: names::near_paths(&lookup, path)? });
+    }
+    let depth = if params.depth == 0 { fitting_depth(&files, path) } else { params.depth };
+    let modules = Modules::new(&files, path, depth);
+    let edges: Vec<(FileKey, FileKey, u32)> = snapshot.file_edges()?;
+    lookup.check()?;
+    let dependencies = modules.dependencies(&edges, |_| true);
+    let production: BTreeSet<FileKey> = files.iter().filter(|file| !file.test).map(|file| file.key).collect();
+    let mut cycles = cycles::cycles(&modules.dependencies(&edges, |from| production.contains(&from)));
+    let entry_points = entry_points(&lookup, &files, &edges)?;
+    let (module_total, dependency_total, cycle_total) = (modules.infos.len(), dependencies.len(), cycles.len());
+    cycles.truncate(params.limit);
+    let named = |module: usize| modules.infos[module].path.clone();
+    Ok(OverviewResult {
+        languages: languages(&lookup, &files),
+        modules: modules.most_used(&dependencies, params.limit),
+        module_total: module_total as u64,
+        dependencies: heaviest(&dependencies, params.limit)
+            .map(|((from, to), sites)| Dependency { from: named(from), to: named(to), sites })
+            .collect(),
+        dependency_total: dependency_total as u64,
+        entry_point_total: entry_points.len() as u64,
+        entry_points: entry_points.into_iter().take(params.limit).collect(),
+        hot_spots: hot_spots(&lookup, &files, params.limit)?,
+        cycles: cycles.into_iter().map(|cycle| cycle.into_iter().map(named).collect()).collect(),
+        cycle_total: cycle_total as u64,
+    })
+}
+
+/// What of a path is below a directory.
+fn below<'p>(path: &'p str, directory: &str) -> Option<&'p str> {
+    if directory.is_empty() { Some(path) } else { path.strip_prefix(directory)?.strip_prefix('/') }
+}
+
+/// The module of a file: the first `depth` directories below `top`.
+fn module_of<'p>(path: &'p str, top: &str, depth: u32) -> &'p str {
+    let rest = below(path, top).unwrap_or(path);
+    let inner = match rest.match_indices('/').take(depth as usize).last() {
+        Some((end, _)) => &rest[..end],
+        None => "",
+    };
+    let start = path.len() - rest.len();
+    match (inner.is_empty(), start) {
+        (true, 0) => ".",
+        (true, _) => &path[..start - 1],
+        (false, _) => &path[..start + inner.len()],
+    }
+}
+
+fn fitting_depth(files: &[FileRow], top: &str) -> u32 {
+    let count = |depth| files.iter().map(|file| module_of(file.path.as_str(), top, depth)).collect::<BTreeSet<_>>().len();
+    (1..DEEPEST_CUT).find(|&depth| count(depth) >= WANTED_MODULES).unwrap_or(DEEPEST_CUT)
+}
+
+type Weights = BTreeMap<(usize, usize), u64>;
+
+struct Modules {
+    infos: Vec<ModuleInfo>,
+    of_file: FxHashMap<FileKey, usize>,
+}
+
+impl Modules {
+    fn new(files: &[FileRow], top: &str, depth: u32) -> Self {
+        let mut modules = Self { infos: Vec::new(), of_file: FxHashMap::default() };
+        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        for file in files {
+            let path = module_of(file.path.as_str(), top, depth);
+            let place = *places.entry(path).or_insert_with(|| {
+                modules.infos.push(ModuleInfo { path: path.to_owned(), files: 0, lines: 0, symbols: 0, used_by: 0, uses: 0 });
+                modules.infos.len() - 1
+            });
+            let info = &mut modules.infos[place];
+            info.files += 1;
+            info.lines += u64::from(file.lines);
+            info.symbols += u64::from(file.symbols);
+            modules.of_file.insert(file.key, place);
+        }
+        modules
+    }
+
+    /// How the modules depend on each other, by edges from files that `counts` lets pass.
+    fn dependencies(&self, edges: &[(FileKey, FileKey, u32)], counts: impl Fn(FileKey) -> bool) -> Weights {
+        let mut weights = Weights::new();
+        for (from, to, sites) in edges.iter().filter(|(from, ..)| counts(*from)) {
+            if let (Some(&from), Some(&to)) = (self.of_file.get(from), self.of_file.get(to))
+                && from != to
+            {
+                *weights.entry((from, to)).or_default() += u64::from(*sites);
+            }
+        }
+        weights
+    }
+
+    fn most_used(&self, dependencies: &Weights, limit: usize) -> Vec<ModuleInfo> {
+        let mut infos = self.infos.clone();
+        for (&(from, to), &sites) in dependencies {
+            infos[from].uses += sites;
+            infos[to].used_by += sites;
+        }
+        infos.sort_by_key(|info| (Reverse(info.used_by), Reverse(info.symbols), info.path.clone()));
+        infos.truncate(limit);
+        infos
+    }
+}
+
+fn heaviest(weights: &Weights, limit: usize) -> impl Iterator<Item = ((usize, usize), u64)> + use<> {
+    let mut sorted: Vec<_> = weights.iter().map(|(&ends, &sites)| (ends, sites)).collect();
+    sorted.sort_by_key(|&(ends, sites)| (Reverse(sites), ends));
+    sorted.into_iter().take(limit)
+}
+
+fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
+    let mut shares: BTreeMap<&str, LanguageShare> = BTreeMap::new();
+    for file in files {
+        let name = lookup.language(file);
+        let empty = || LanguageShare { name: name.to_owned(), files: 0, lines: 0, symbols: 0 };
+        let share = shares.entry(name).or_insert_with(empty);
+        share.files += 1;
+        share.lines += u64::from(file.lines);
+        share.symbols += u64::from(file.symbols);
+    }
+    let mut shares: Vec<_> = shares.into_values().collect();
+    shares.sort_by_key(|share| Reverse(share.lines));
+    shares
+}
+
+fn entry_points(
+    lookup: &Lookup<'_>,
+    files: &[FileRow],
+    edges: &[(FileKey, FileKey, u32)],
+) -> Result<Vec<EntryPoint>, QueryError> {
+    let mut mains = Vec::new();
+    let known: FxHashMap<FileKey, &FileRow> = files.iter().map(|file| (file.key, file)).collect();
+    for (key, _) in lookup.snapshot.names_ignoring_case(MAIN)?.into_iter().filter(|(_, name)| name == MAIN) {
+        for symbol in lookup.snapshot.symbols_named(key)? {
+            let is_function = symbol.kind == SymbolKind::Function && symbol.flags & (flags::TEST | flags::DECLARATION) == 0;
+            if is_function && known.get(&symbol.file).is_some_and(|file| !file.test) {
+                mains.push(lookup.info(&symbol)?);
+            }
+        }
+    }
+    mains.sort_by(|a, b| a.path.cmp(&b.path).then(a.first_line.cmp(&b.first_line)));
+    let mut uses: FxHashMap<FileKey, u64> = FxHashMap::default();
+    let mut used: BTreeSet<FileKey> = BTreeSet::new();
+    for (from, to, _) in edges {
+        *uses.entry(*from).or_default() += 1;
+        // That a test uses a file does not make it a part of something else.
+        if known.get(from).is_none_or(|file| !file.test) {
+            used.insert(*to);
+        }
+    }
+    let mut roots: Vec<(u64, &RepoPath)> = files
+        .iter()
+        .filter(|file| !file.test && !used.contains(&file.key))
+        .filter_map(|file| uses.get(&file.key).map(|&uses| (uses, &file.path)))
+        .collect();
+    roots.sort_by_key(|&(uses, path)| (Reverse(uses), path));
+    let mains = mains.into_iter().map(|symbol| EntryPoint::Main(Box::new(symbol)));
+    Ok(mains.chain(roots.into_iter().map(|(uses, path)| EntryPoint::Root { path: path.clone(), uses })).collect())
+}
+
+fn hot_spots(lookup: &Lookup<'_>, files: &[FileRow], limit: usize) -> Result<Vec<SymbolInfo>, QueryError> {
+    let production: BTreeSet<FileKey> = files.iter().filter(|file| !file.test).map(|file| file.key).collect();
+    let mut heads = lookup.snapshot.symbols_referenced(2)?;
+    heads.retain(|head| head.flags & flags::TEST == 0 && production.contains(&head.file));
+    heads.sort_by_key(|head| (Reverse(head.references), head.key));
+    heads.truncate(limit);
+    heads.into_iter().map(|head| lookup.info_of(head.key)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_are_directories_cut_at_a_depth() {
+        for (path, top, depth, module) in [
+            ("a.x", "", 1, "."),
+            ("src/a.x", "", 1, "src"),
+            ("src/deep/er/a.x", "", 2, "src/deep"),
+            ("src/a.x", "", 3, "src"),
+            ("src/a.x", "src", 1, "src"),
+            ("src/deep/er/a.x", "src", 1, "src/deep"),
+        ] {
+            assert_eq!(module_of(path, top, depth), module, "{path} below {top:?} at {depth}");
+        }
+    }
 }

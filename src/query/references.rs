@@ -1,9 +1,16 @@
 //! `references`: every site of a symbol, by kind and file, with what overrides or implements it.
 
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+use super::calls::certainty;
+use super::filter::FileFilter;
+use super::lookup::Lookup;
+use super::names;
 use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind};
-use crate::store::Snapshot;
+use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey};
 
 /// Whose references.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -90,5 +97,101 @@ pub struct ReferencesResult {
 
 /// Finds the sites of a symbol.
 pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &CancelToken) -> Result<ReferencesResult, QueryError> {
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let symbol = names::symbol(&lookup, &params.symbol)?;
+    let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
+    let same = lookup.same_thing(symbol.key)?;
+    let mut sites = Vec::new();
+    for &key in &same {
+        sites.extend(snapshot.sites_to(key)?);
+        sites.extend(snapshot.sites_possibly_to(key)?);
+    }
+    sites.extend(snapshot.unresolved_named(symbol.name)?);
+    let mut found = Vec::new();
+    for site in sites {
+        lookup.check()?;
+        let file = lookup.file(site.file)?;
+        let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
+        if kind_fits && filter.admits(&file) && params.tests.admits(is_test(&lookup, &site, &file)?) {
+            found.push(Found { certainty: certainty(site.verdict), file, site });
+        }
+    }
+    found.sort_by(|a, b| {
+        (a.certainty, &a.file.path, a.site.at, a.site.key).cmp(&(b.certainty, &b.file.path, b.site.at, b.site.key))
+    });
+    // An ambiguous site may have several declarations of the same thing among its candidates.
+    found.dedup_by_key(|found| found.site.key);
+    let mut result = ReferencesResult {
+        symbol: lookup.info(&symbol)?,
+        declarations: same[1..].iter().map(|&key| lookup.info_of(key)).collect::<Result<_, _>>()?,
+        counts: Counts::default(),
+        by_kind: by_kind(&found),
+        file_count: 0,
+        files: Vec::new(),
+        related: related(&lookup, &same)?,
+    };
+    for entry in &found {
+        result.counts.add(entry.certainty);
+    }
+    let mut files: Vec<_> = found.iter().filter(|found| found.is_sure()).map(|found| found.site.file).collect();
+    files.sort_unstable();
+    files.dedup();
+    result.file_count = files.len() as u64;
+    let listed = found.iter().filter(|found| found.certainty <= params.list).skip(params.offset).take(params.limit);
+    for entry in listed {
+        let reference = Reference {
+            site: lookup.site(&entry.site)?,
+            certainty: entry.certainty,
+            enclosing: entry.site.enclosing.map(|key| lookup.info_of(key)).transpose()?,
+        };
+        match result.files.last_mut() {
+            Some(last)
+                if last.path == entry.file.path
+                    && last.references.last().is_some_and(|last| last.certainty == entry.certainty) =>
+            {
+                last.references.push(reference);
+            }
+            _ => result.files.push(FileReferences { path: entry.file.path.clone(), references: vec![reference] }),
+        }
+    }
+    Ok(result)
+}
+
+struct Found {
+    certainty: Certainty,
+    file: Rc<FileRow>,
+    site: SiteRow,
+}
+
+impl Found {
+    fn is_sure(&self) -> bool {
+        self.certainty <= Certainty::Likely
+    }
+}
+
+fn is_test(lookup: &Lookup<'_>, site: &SiteRow, file: &FileRow) -> Result<bool, QueryError> {
+    match site.enclosing {
+        Some(enclosing) => lookup.is_test(&*lookup.symbol(enclosing)?),
+        None => Ok(file.test),
+    }
+}
+
+fn by_kind(found: &[Found]) -> Vec<(SiteKind, u64)> {
+    let count = |kind| found.iter().filter(|found| found.is_sure() && found.site.kind == kind).count() as u64;
+    let mut kinds: Vec<_> = SiteKind::ALL.iter().map(|&kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
+    kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+    kinds
+}
+
+/// Relations of any of the symbols to others, without those that make them the same thing.
+fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
+    let mut ends = Vec::new();
+    for &key in same {
+        let to = lookup.snapshot.relations_to(key)?.into_iter().map(|relation| (relation.kind, true, relation.from));
+        let from = lookup.snapshot.relations_from(key)?.into_iter().map(|relation| (relation.kind, false, relation.to));
+        ends.extend(to.chain(from).filter(|(kind, ..)| *kind != RelationKind::Defines));
+    }
+    ends.sort_unstable();
+    ends.dedup();
+    ends.into_iter().map(|(kind, incoming, key)| Ok(Related { kind, incoming, symbol: lookup.info_of(key)? })).collect()
 }

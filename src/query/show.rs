@@ -1,14 +1,17 @@
 //! `show`: the source of symbols and of lines, several at once.
 
+use super::lookup::Lookup;
+use super::names::{self, Named};
 use super::{QueryError, ReadFile, SymbolInfo};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::store::Snapshot;
+use crate::store::{FileRow, Snapshot};
 
 /// What to show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShowParams {
-    /// Symbols (`path::Container.name` or a suffix), lines (`path:from-to`, `path:line`) or whole files (`path`).
+    /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines (`path:from-to`) or whole
+    /// files (`path`).
     pub targets: Vec<String>,
     /// So many lines more before and after each.
     pub context: u32,
@@ -56,6 +59,60 @@ pub fn show(
     params: &ShowParams,
     cancel: &CancelToken,
 ) -> Result<ShowResult, QueryError> {
-    let _ = files;
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let mut items = Vec::with_capacity(params.targets.len());
+    for target in &params.targets {
+        lookup.check()?;
+        let outcome = match show_one(&lookup, files, target, params.context) {
+            Err(error @ (QueryError::Cancelled | QueryError::Store(_))) => return Err(error),
+            outcome => outcome,
+        };
+        items.push(ShownItem { target: target.clone(), outcome });
+    }
+    Ok(ShowResult { items })
+}
+
+fn show_one(lookup: &Lookup<'_>, files: &dyn ReadFile, target: &str, context: u32) -> Result<Excerpt, QueryError> {
+    match names::symbol_or_lines(lookup, target)? {
+        Named::Symbol(symbol) => {
+            let file = lookup.file(symbol.file)?;
+            let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
+            excerpt(files, &file, Some(lookup.info(&symbol)?), first.saturating_sub(context), last.saturating_add(context))
+        }
+        Named::Lines(file, first, last) => {
+            excerpt(files, &file, None, first.saturating_sub(context), last.saturating_add(context))
+        }
+    }
+}
+
+/// Lines `first` to `last` of a file as it is now, as far as it has them.
+pub(super) fn excerpt(
+    files: &dyn ReadFile,
+    file: &FileRow,
+    symbol: Option<SymbolInfo>,
+    first: u32,
+    last: u32,
+) -> Result<Excerpt, QueryError> {
+    let bytes =
+        files.read(&file.path).map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
+    let text = String::from_utf8_lossy(&bytes);
+    // As the grammars count them: a line ends with a line feed; a carriage return before it is part of the end.
+    let all: Vec<&str> = text.lines().collect();
+    let first = first.max(1);
+    let start = (first as usize - 1).min(all.len());
+    let end = (last as usize).clamp(start, all.len());
+    Ok(Excerpt {
+        path: file.path.clone(),
+        symbol,
+        first_line: first,
+        lines: all[start..end].iter().map(|&line| line.to_owned()).collect(),
+        file_lines: u32::try_from(all.len()).unwrap_or(u32::MAX),
+        stale: is_stale(file, &bytes),
+        lossy: matches!(text, std::borrow::Cow::Owned(_)),
+    })
+}
+
+/// Whether the bytes differ from those that were indexed.
+pub(super) fn is_stale(file: &FileRow, bytes: &[u8]) -> bool {
+    if file.hash == 0 { file.size != bytes.len() as u64 } else { file.hash != xxhash_rust::xxh3::xxh3_128(bytes) }
 }

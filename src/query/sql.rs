@@ -8,6 +8,9 @@ use crate::store::Snapshot;
 
 pub use crate::store::{SqlValue, VIEWS, View};
 
+/// Bytes of values that a result holds at most.
+const MAX_BYTES: usize = 4 << 20;
+
 /// What to ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SqlParams {
@@ -51,5 +54,21 @@ pub struct SqlResult {
 
 /// Runs a statement.
 pub fn sql(snapshot: &Snapshot, params: &SqlParams, cancel: &CancelToken) -> Result<SqlResult, QueryError> {
-    super::pending(snapshot, params, cancel)
+    let outcome = snapshot
+        .run_sql(&params.statement, params.max_rows, MAX_BYTES, params.time_limit)
+        .map_err(|reason| QueryError::Sql { reason })?;
+    if cancel.is_cancelled() {
+        return Err(QueryError::Cancelled);
+    }
+    let seen = outcome.rows.len() as u64;
+    let (total, stopped_by) = if outcome.out_of_time {
+        (Total::AtLeast(seen), Some(SqlBound::Time))
+    } else if outcome.more_rows {
+        (Total::AtLeast(seen + 1), Some(SqlBound::Rows))
+    } else if outcome.too_large {
+        (Total::AtLeast(seen + 1), Some(SqlBound::Size))
+    } else {
+        (Total::Exact(seen), None)
+    };
+    Ok(SqlResult { columns: outcome.columns, rows: outcome.rows, total, stopped_by })
 }

@@ -3,10 +3,14 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::QueryError;
+use super::lookup::Lookup;
 use crate::model::cancel::CancelToken;
 use crate::model::{Problem, RepoPath, SkipReason};
-use crate::store::{Identity, Snapshot};
+use crate::store::{FileRow, Identity, Snapshot};
 
 /// What to list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,5 +106,68 @@ pub struct StatusResult {
 
 /// Describes the store.
 pub fn status(snapshot: &Snapshot, params: &StatusParams, cancel: &CancelToken) -> Result<StatusResult, QueryError> {
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let meta = snapshot.meta();
+    let files = snapshot.files()?;
+    let mut problems = snapshot.problems()?;
+    let with_problems: std::collections::BTreeSet<_> = problems.iter().map(|problem| problem.file).collect();
+    let mut languages: BTreeMap<&str, LanguageStatus> = BTreeMap::new();
+    let mut skipped: BTreeMap<SkipReason, SkippedFiles> = BTreeMap::new();
+    for file in &files {
+        lookup.check()?;
+        if let Some(reason) = file.skipped {
+            let entry = skipped.entry(reason).or_insert_with(|| SkippedFiles { reason, files: 0, examples: Vec::new() });
+            entry.files += 1;
+            if entry.examples.len() < params.limit {
+                entry.examples.push(file.path.clone());
+            }
+        } else {
+            let name = lookup.language(file);
+            let entry = languages.entry(name).or_insert_with(|| LanguageStatus::empty(name));
+            entry.add(file, with_problems.contains(&file.key));
+        }
+    }
+    let mut languages: Vec<_> = languages.into_values().collect();
+    languages.sort_by_key(|language| Reverse(language.files));
+    let mut skipped: Vec<_> = skipped.into_values().collect();
+    skipped.sort_by_key(|entry| Reverse(entry.files));
+    let problem_total = problems.len() as u64;
+    let place: BTreeMap<_, _> = files.iter().map(|file| (file.key, &file.path)).collect();
+    problems.sort_by_key(|row| (place.get(&row.file).copied(), row.problem.first_line));
+    problems.truncate(params.limit);
+    let listed = problems.into_iter().filter_map(|row| Some(((*place.get(&row.file)?).clone(), row.problem)));
+    Ok(StatusResult {
+        identity: meta.identity,
+        root: meta.root.clone(),
+        built_at: meta.built_at,
+        build_duration: meta.build_duration,
+        store_bytes: snapshot.store().bytes(),
+        files: meta.files,
+        languages,
+        skipped,
+        problems: listed.collect(),
+        problem_total,
+        problem_files: with_problems.len() as u64,
+    })
+}
+
+impl LanguageStatus {
+    fn empty(name: &str) -> Self {
+        let sites = VerdictCounts::default();
+        Self { name: name.to_owned(), files: 0, partial: 0, lines: 0, bytes: 0, symbols: 0, sites }
+    }
+
+    fn add(&mut self, file: &FileRow, has_problems: bool) {
+        let [resolved, likely, ambiguous, external, unresolved] = file.verdicts.map(u64::from);
+        self.files += 1;
+        self.partial += u64::from(has_problems);
+        self.lines += u64::from(file.lines);
+        self.bytes += file.size;
+        self.symbols += u64::from(file.symbols);
+        self.sites.resolved += resolved;
+        self.sites.likely += likely;
+        self.sites.ambiguous += ambiguous;
+        self.sites.external += external;
+        self.sites.unresolved += unresolved;
+    }
 }

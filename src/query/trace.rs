@@ -1,9 +1,19 @@
 //! `trace`: who calls a symbol, what it calls, and how one symbol reaches another.
 
+mod path;
+
+use rustc_hash::FxHashSet;
+
+use super::calls::{CallGraph, Edge, End};
+use super::lookup::Lookup;
+use super::names;
 use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests, Total};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind};
-use crate::store::Snapshot;
+use crate::store::{SiteRow, Snapshot, SymbolKey};
+
+/// Nodes after which the rest of a tree is no longer counted.
+const MAX_NODES: usize = 100_000;
 
 /// Which way to walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -85,13 +95,15 @@ pub struct TraceNode {
     pub depth: u32,
     /// How it hangs on its parent.
     pub link: TraceLink,
+    /// The method that the sites name, where the link is dispatch.
+    pub through: Option<Box<SymbolInfo>>,
     /// The surest of its sites.
     pub certainty: Certainty,
     /// Every site that makes the connection, in order of place.
     pub sites: Vec<SiteInfo>,
     /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose children are not repeated.
     pub repeated: bool,
-    /// Sites of vaguer kind at this node that were not followed.
+    /// Sites one step further that were not followed because they are too vague. Zero where the walk ended by depth.
     pub not_followed: Counts,
 }
 
@@ -151,5 +163,118 @@ pub struct TraceResult {
 
 /// Walks calls from a symbol.
 pub fn trace(snapshot: &Snapshot, params: &TraceParams, cancel: &CancelToken) -> Result<TraceResult, QueryError> {
-    super::pending(snapshot, params, cancel)
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let start = names::symbol(&lookup, &params.symbol)?;
+    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let root = lookup.info(&start)?;
+    let Some(end) = &params.to else {
+        let finding = TraceFinding::Tree(tree(&lookup, &graph, start.key, params)?);
+        return Ok(TraceResult { root, to: None, finding });
+    };
+    let end = names::symbol(&lookup, end)?;
+    let finding = path::shortest(&lookup, &graph, start.key, end.key, params.depth)?;
+    Ok(TraceResult { root, to: Some(lookup.info(&end)?), finding })
+}
+
+/// A node before it is turned into what a result holds.
+struct LightNode {
+    edge: Edge,
+    parent: Option<usize>,
+    depth: u32,
+    repeated: bool,
+    not_followed: Counts,
+}
+
+fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params: &TraceParams) -> Result<TraceTree, QueryError> {
+    let step = |symbol| match params.direction {
+        Direction::Callers => graph.callers(symbol),
+        Direction::Callees => graph.callees(symbol),
+    };
+    let first = step(root)?;
+    let mut tree = TraceTree {
+        nodes: Vec::new(),
+        total: Total::Exact(0),
+        root_counts: first.counts,
+        not_followed: not_followed(lookup, &first.vague, params)?,
+    };
+    let mut seen: FxHashSet<SymbolKey> = [root].into_iter().collect();
+    let mut nodes = Vec::new();
+    let mut is_complete = true;
+    if params.depth > 0 {
+        add_level(&mut nodes, &mut seen, first.edges, None, 1);
+    }
+    let mut next = 0;
+    while next < nodes.len() {
+        let node: &LightNode = &nodes[next];
+        let (depth, place) = (node.depth, next);
+        next += 1;
+        let End::Symbol(symbol) = node.edge.end else { continue };
+        if node.repeated || depth >= params.depth {
+            continue;
+        }
+        if nodes.len() >= MAX_NODES {
+            is_complete = false;
+            break;
+        }
+        let neighbours = step(symbol)?;
+        for (_, degree) in &neighbours.vague {
+            nodes[place].not_followed.add(*degree);
+        }
+        add_level(&mut nodes, &mut seen, neighbours.edges, Some(place), depth + 1);
+    }
+    let total = nodes.len() as u64;
+    tree.total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    nodes.truncate(params.limit);
+    tree.nodes = nodes.iter().map(|node| full_node(lookup, node)).collect::<Result<_, _>>()?;
+    Ok(tree)
+}
+
+fn add_level(nodes: &mut Vec<LightNode>, seen: &mut FxHashSet<SymbolKey>, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
+    for edge in edges {
+        let repeated = match edge.end {
+            End::Symbol(symbol) => !seen.insert(symbol),
+            End::File(_) | End::External(_) => false,
+        };
+        nodes.push(LightNode { edge, parent, depth, repeated, not_followed: Counts::default() });
+    }
+}
+
+fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryError> {
+    let edge = &node.edge;
+    Ok(TraceNode {
+        end: match edge.end {
+            End::Symbol(symbol) => TraceEnd::Symbol(Box::new(lookup.info_of(symbol)?)),
+            End::File(file) => TraceEnd::File(lookup.file(file)?.path.clone()),
+            End::External(name) => TraceEnd::External(lookup.name(name)?.to_string()),
+        },
+        parent: node.parent,
+        depth: node.depth,
+        link: link_of(edge),
+        through: edge.through.map(|key| lookup.info_of(key).map(Box::new)).transpose()?,
+        certainty: edge.certainty,
+        sites: sites(lookup, &edge.sites)?,
+        repeated: node.repeated,
+        not_followed: node.not_followed,
+    })
+}
+
+fn link_of(edge: &Edge) -> TraceLink {
+    if edge.through.is_some() { TraceLink::Dispatch } else { TraceLink::Sites }
+}
+
+fn sites(lookup: &Lookup<'_>, rows: &[SiteRow]) -> Result<Vec<SiteInfo>, QueryError> {
+    rows.iter().map(|site| lookup.site(site)).collect()
+}
+
+fn not_followed(
+    lookup: &Lookup<'_>,
+    vague: &[(SiteRow, Certainty)],
+    params: &TraceParams,
+) -> Result<Vec<(SiteInfo, Option<SymbolInfo>)>, QueryError> {
+    let mut listed = Vec::new();
+    for (site, _) in vague.iter().take(params.limit) {
+        let enclosing = site.enclosing.filter(|_| params.direction == Direction::Callers);
+        listed.push((lookup.site(site)?, enclosing.map(|key| lookup.info_of(key)).transpose()?));
+    }
+    Ok(listed)
 }

@@ -131,7 +131,7 @@ fn collect(connection: &Connection, text: &str, bounds: SqlBounds, outcome: &mut
     if statement.parameter_count() > 0 {
         return Err(rusqlite::Error::InvalidParameterCount(0, statement.parameter_count()));
     }
-    outcome.columns = statement.column_names().into_iter().map(str::to_owned).collect();
+    outcome.columns = statement.column_names().map(str::to_owned).collect();
     let width = outcome.columns.len();
     let mut bytes = 0;
     let mut rows = statement.raw_query();

@@ -117,6 +117,7 @@ impl Location {
 
     fn file_names(&self) -> Result<Vec<String>, StoreError> {
         let failed = |error: &io::Error| StoreError::from_io("listing store directory", &self.directory, error);
+        #[expect(clippy::disallowed_methods, reason = "lists the cache directory, not a repository")]
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

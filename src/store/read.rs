@@ -30,6 +30,8 @@ pub struct SymbolHead {
     pub file: FileKey,
     /// What it is.
     pub kind: SymbolKind,
+    /// The symbol it is written inside of.
+    pub container: Option<SymbolKey>,
     /// Properties, see `model::facts::flags`.
     pub flags: u16,
     /// Resolved and likely sites that lead to it.
@@ -63,6 +65,11 @@ impl Snapshot {
     /// Every file, by path.
     pub fn files(&self) -> Result<Vec<FileRow>, StoreError> {
         self.all(statements::FILES, [], file_row)
+    }
+
+    /// Every file's key and path, by path.
+    pub fn paths(&self) -> Result<Vec<(FileKey, String)>, StoreError> {
+        self.all(statements::PATHS, [], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
     }
 
     /// The file of a key.
@@ -340,8 +347,9 @@ fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
         key: SymbolKey(row.get(0)?),
         file: FileKey(row.get(1)?),
         kind: word(row, 2, SymbolKind::from_number)?,
-        flags: row.get(3)?,
-        references: row.get(4)?,
+        container: optional(row, 3)?.map(SymbolKey),
+        flags: row.get(4)?,
+        references: row.get(5)?,
     })
 }
 

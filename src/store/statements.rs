@@ -66,6 +66,7 @@ statements! {
 
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
+    PATHS = "SELECT id, path FROM file ORDER BY path";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
     FILE_EDGES = "SELECT source, target, sites FROM file_edge";
@@ -82,8 +83,8 @@ statements! {
     SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
-    SYMBOL_HEADS = "SELECT id, file, kind, flags, refs FROM symbol WHERE name = ?1";
-    MOST_REFERENCED = "SELECT id, file, kind, flags, refs FROM symbol WHERE refs >= ?1";
+    SYMBOL_HEADS = "SELECT id, file, kind, container, flags, refs FROM symbol WHERE name = ?1";
+    MOST_REFERENCED = "SELECT id, file, kind, container, flags, refs FROM symbol WHERE refs >= ?1";
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");

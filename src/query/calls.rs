@@ -1,0 +1,286 @@
+//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch and degrees of certainty.
+//!
+//! `trace` and `explore` walk it; both see the same edges.
+
+use rustc_hash::FxHashMap;
+
+use super::lookup::Lookup;
+use super::{Certainty, Counts, QueryError, Tests};
+use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
+use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+
+/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
+const MAX_RELATED: usize = 10_000;
+
+/// What an edge leads to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum End {
+    /// A symbol.
+    Symbol(SymbolKey),
+    /// The top of a file.
+    File(FileKey),
+    /// A name outside the repository.
+    External(NameKey),
+}
+
+/// An edge with every site that makes it.
+#[derive(Clone, Debug)]
+pub(super) struct Edge {
+    /// The other end.
+    pub(super) end: End,
+    /// The method that the sites name, if the edge exists by dispatch only.
+    pub(super) through: Option<SymbolKey>,
+    /// The surest of the sites.
+    pub(super) certainty: Certainty,
+    /// The sites, in order of place.
+    pub(super) sites: Vec<SiteRow>,
+}
+
+/// Everything one step from a symbol.
+#[derive(Debug, Default)]
+pub(super) struct Neighbours {
+    /// Edges that are sure enough; surest first, those without dispatch before those with, then by place.
+    pub(super) edges: Vec<Edge>,
+    /// Sites that are too vague, with how vague, in order of place.
+    pub(super) vague: Vec<(SiteRow, Certainty)>,
+    /// Sites by certainty, followed or not, without dispatch.
+    pub(super) counts: Counts,
+}
+
+/// What the walk follows.
+pub(super) struct CallGraph<'l, 'q> {
+    lookup: &'l Lookup<'q>,
+    kinds: Vec<SiteKind>,
+    dispatch: bool,
+    follow: Certainty,
+    tests: Tests,
+}
+
+impl<'l, 'q> CallGraph<'l, 'q> {
+    pub(super) fn new(lookup: &'l Lookup<'q>, kinds: &[SiteKind], dispatch: bool, follow: Certainty, tests: Tests) -> Self {
+        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests }
+    }
+
+    /// Who leads to a symbol.
+    pub(super) fn callers(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
+        let row = self.lookup.symbol(symbol)?;
+        let mut gathered = Gathered::default();
+        for key in self.meant_by(&row)? {
+            for site in self.lookup.snapshot.sites_to(key)? {
+                self.take(&mut gathered, site, None)?;
+            }
+            for site in self.lookup.snapshot.sites_possibly_to(key)? {
+                self.take(&mut gathered, site, None)?;
+            }
+        }
+        for site in self.lookup.snapshot.unresolved_named(row.name)? {
+            self.take(&mut gathered, site, None)?;
+        }
+        if self.dispatch {
+            for overridden in self.hierarchy(symbol, Upwards::Yes)? {
+                for site in self.lookup.snapshot.sites_to(overridden)? {
+                    self.take(&mut gathered, site, Some(overridden))?;
+                }
+            }
+        }
+        Ok(gathered.finish())
+    }
+
+    fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<SymbolKey>) -> Result<(), QueryError> {
+        self.lookup.check()?;
+        if !self.kinds.contains(&site.kind) {
+            return Ok(());
+        }
+        let (end, is_test) = match site.enclosing {
+            Some(enclosing) => (End::Symbol(enclosing), self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
+            None => (End::File(site.file), self.lookup.file(site.file)?.test),
+        };
+        if self.tests.admits(is_test) {
+            gathered.add(end, through, certainty(site.verdict), site, self.follow);
+        }
+        Ok(())
+    }
+
+    /// Where a symbol leads.
+    pub(super) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
+        let row = self.lookup.symbol(symbol)?;
+        let mut gathered = Gathered::default();
+        for key in self.bodies_of(&row)? {
+            let body = self.lookup.symbol(key)?;
+            for site in self.lookup.snapshot.sites_in(&body)? {
+                self.lookup.check()?;
+                if self.kinds.contains(&site.kind) {
+                    self.take_callee(&mut gathered, site)?;
+                }
+            }
+        }
+        Ok(gathered.finish())
+    }
+
+    fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
+        let degree = certainty(site.verdict);
+        match site.target {
+            SiteTarget::Symbol(target) => {
+                let target = self.definition_of(target)?;
+                if !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?) {
+                    return Ok(());
+                }
+                if self.dispatch && degree <= self.follow {
+                    for overriding in self.hierarchy(target, Upwards::No)? {
+                        gathered.add(End::Symbol(overriding), Some(target), degree, site.clone(), self.follow);
+                    }
+                }
+                gathered.add(End::Symbol(target), None, degree, site, self.follow);
+            }
+            SiteTarget::Candidates(set) if degree <= self.follow => {
+                gathered.counts.possible += 1;
+                for candidate in self.lookup.snapshot.candidates(set)? {
+                    gathered.connect(End::Symbol(candidate), None, degree, site.clone());
+                }
+            }
+            SiteTarget::External(name) => gathered.add(End::External(name), None, degree, site, self.follow),
+            SiteTarget::Candidates(_) => gathered.vague(site, degree),
+            // A module as a whole is not called; an unresolved site leads nowhere that could be followed.
+            SiteTarget::None if site.verdict == Verdict::Resolved => {}
+            SiteTarget::None => gathered.vague(site, Certainty::Textual),
+        }
+        Ok(())
+    }
+
+    /// The definition, where a site leads to a declaration of it.
+    fn definition_of(&self, symbol: SymbolKey) -> Result<SymbolKey, QueryError> {
+        let mut definitions = self.lookup.snapshot.relations_to(symbol)?.into_iter();
+        let definition = definitions.find(|relation| relation.kind == RelationKind::Defines);
+        Ok(definition.map_or(symbol, |relation| relation.from))
+    }
+
+    /// What a site may name that means this symbol: it, its declarations, and for the only constructor of a type the type.
+    fn meant_by(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut meant = self.lookup.same_thing(row.key)?;
+        if row.kind == SymbolKind::Constructor
+            && let Some(container) = row.container
+            && self.constructors_of(container)?.len() == 1
+        {
+            meant.push(container);
+        }
+        Ok(meant)
+    }
+
+    /// The symbols whose sites are those of this one: it, its definition if it is a declaration, and for a type its only constructor.
+    fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut bodies = self.lookup.same_thing(row.key)?;
+        if row.kind.is_type()
+            && let [constructor] = self.constructors_of(row.key)?.as_slice()
+        {
+            bodies.push(*constructor);
+        }
+        Ok(bodies)
+    }
+
+    fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let members = self.lookup.snapshot.symbols_in(container)?;
+        Ok(members.into_iter().filter(|member| member.kind == SymbolKind::Constructor).map(|member| member.key).collect())
+    }
+
+    /// The methods that one overrides (upwards) or that override it, directly and further away.
+    fn hierarchy(&self, symbol: SymbolKey, upwards: Upwards) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut found = self.lookup.same_thing(symbol)?;
+        let own = found.len();
+        let mut next = 0;
+        while let Some(&key) = found.get(next).filter(|_| found.len() < MAX_RELATED) {
+            next += 1;
+            let relations = match upwards {
+                Upwards::Yes => self.lookup.snapshot.relations_from(key)?,
+                Upwards::No => self.lookup.snapshot.relations_to(key)?,
+            };
+            for relation in relations.into_iter().filter(|relation| relation.kind == RelationKind::Overrides) {
+                let other = if upwards == Upwards::Yes { relation.to } else { relation.from };
+                if !found.contains(&other) {
+                    found.push(other);
+                }
+            }
+        }
+        found.drain(..own);
+        Ok(found)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Upwards {
+    Yes,
+    No,
+}
+
+/// What a verdict says about the target. A call that leaves the repository is certain: it has no other target.
+pub(super) fn certainty(verdict: Verdict) -> Certainty {
+    match verdict {
+        Verdict::Resolved | Verdict::External => Certainty::Certain,
+        Verdict::Likely => Certainty::Likely,
+        Verdict::Ambiguous => Certainty::Possible,
+        Verdict::Unresolved => Certainty::Textual,
+    }
+}
+
+impl Counts {
+    /// Counts one site.
+    pub(super) fn add(&mut self, certainty: Certainty) {
+        match certainty {
+            Certainty::Certain => self.certain += 1,
+            Certainty::Likely => self.likely += 1,
+            Certainty::Possible => self.possible += 1,
+            Certainty::Textual => self.textual += 1,
+        }
+    }
+}
+
+/// Edges in the making.
+#[derive(Default)]
+struct Gathered {
+    edges: Vec<Edge>,
+    places: FxHashMap<(End, Option<SymbolKey>), usize>,
+    vague: Vec<(SiteRow, Certainty)>,
+    counts: Counts,
+}
+
+impl Gathered {
+    fn add(&mut self, end: End, through: Option<SymbolKey>, degree: Certainty, site: SiteRow, follow: Certainty) {
+        if degree > follow {
+            return self.vague(site, degree);
+        }
+        if through.is_none() {
+            self.counts.add(degree);
+        }
+        self.connect(end, through, degree, site);
+    }
+
+    fn vague(&mut self, site: SiteRow, degree: Certainty) {
+        self.counts.add(degree);
+        self.vague.push((site, degree));
+    }
+
+    fn connect(&mut self, end: End, through: Option<SymbolKey>, certainty: Certainty, site: SiteRow) {
+        let next = self.edges.len();
+        let place = *self.places.entry((end, through)).or_insert(next);
+        if place == next {
+            self.edges.push(Edge { end, through, certainty, sites: Vec::new() });
+        }
+        let edge = &mut self.edges[place];
+        edge.certainty = edge.certainty.min(certainty);
+        edge.sites.push(site);
+    }
+
+    fn finish(mut self) -> Neighbours {
+        for edge in &mut self.edges {
+            // Keys of sites are in order of file and place.
+            edge.sites.sort_by_key(|site| site.key);
+            edge.sites.dedup_by_key(|site| site.key);
+        }
+        self.edges.sort_by_key(|edge| {
+            let is_external = matches!(edge.end, End::External(_));
+            (is_external, edge.certainty, edge.through.is_some(), edge.sites.first().map(|site| site.key))
+        });
+        self.vague.sort_by_key(|(site, degree)| (*degree, site.key));
+        self.vague.dedup_by_key(|(site, _)| site.key);
+        Neighbours { edges: self.edges, vague: self.vague, counts: self.counts }
+    }
+}

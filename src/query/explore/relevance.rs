@@ -1,0 +1,180 @@
+//! Which symbols a text is about: names in it first, then the symbols that its words fit best.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::SymbolKind;
+use crate::model::facts::flags;
+use crate::query::filter::FileFilter;
+use crate::query::lookup::Lookup;
+use crate::query::{QueryError, names, text};
+use crate::store::{NameKey, SymbolHead, SymbolKey, SymbolRow};
+
+/// A name in the text with more symbols than this says little about which one is meant: they compete with all others.
+const MAX_MEANT: usize = 4;
+
+/// Symbols that are looked at closely, by documentation and surroundings.
+const MAX_CLOSE_LOOKS: usize = 400;
+
+/// Words that say nothing about code.
+const EMPTY_WORDS: [&str; 34] = [
+    "a", "an", "and", "are", "as", "at", "be", "by", "code", "do", "does", "for", "from", "get", "how", "in", "into", "is", "it",
+    "of", "on", "or", "that", "the", "this", "to", "used", "what", "when", "where", "which", "who", "why", "with",
+];
+
+/// The outcome.
+pub(super) struct Relevant {
+    /// The best ones, best first.
+    pub(super) keys: Vec<SymbolKey>,
+    /// How many symbols have anything to do with the text.
+    pub(super) total: u64,
+}
+
+struct Scored {
+    head: SymbolHead,
+    score: f64,
+}
+
+pub(super) fn most_relevant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &str, limit: usize) -> Result<Relevant, QueryError> {
+    if asked.trim().is_empty() {
+        let reason = "it is empty: give words or names of symbols".to_owned();
+        return Err(QueryError::InvalidParameter { parameter: "text", reason });
+    }
+    let mut keys = meant(lookup, filter, asked)?;
+    let words = words_of(asked);
+    let mut scored = score_names(lookup, filter, &words)?;
+    let others = scored.iter().filter(|scored| !keys.contains(&scored.head.key)).count();
+    let total = (keys.len() + others) as u64;
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.head.key.cmp(&b.head.key)));
+    scored.truncate(MAX_CLOSE_LOOKS);
+    for entry in &mut scored {
+        let row = lookup.symbol(entry.head.key)?;
+        entry.score += surroundings(lookup, &row, &words)?;
+    }
+    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.head.key.cmp(&b.head.key)));
+    for entry in scored {
+        if keys.len() >= limit {
+            break;
+        }
+        if !keys.contains(&entry.head.key) {
+            keys.push(entry.head.key);
+        }
+    }
+    keys.truncate(limit);
+    Ok(Relevant { keys, total })
+}
+
+/// The symbols that parts of the text name outright.
+fn meant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &str) -> Result<Vec<SymbolKey>, QueryError> {
+    let mut keys = Vec::new();
+    let parts: Vec<&str> =
+        asked.split([' ', '\t', '\n', ',', ';']).map(|part| part.trim_matches(['`', '?', '!', '.', '"', '\''])).collect();
+    for part in parts.iter().map(|part| part.strip_suffix("()").unwrap_or(part)).filter(|part| !part.is_empty()) {
+        lookup.check()?;
+        // A common word in lower case is rather a word than the function of that name, unless it stands alone.
+        if parts.len() > 1 && EMPTY_WORDS.contains(&part) {
+            continue;
+        }
+        let mut found = names::all(lookup, part)?;
+        let mut admitted = Vec::new();
+        for symbol in found.drain(..) {
+            if filter.admits(&*lookup.file(symbol.file)?) {
+                admitted.push(symbol);
+            }
+        }
+        admitted.sort_by_key(|symbol| (symbol.flags & flags::DECLARATION != 0, Reverse(symbol.references), symbol.key));
+        if parts.len() == 1 || admitted.len() <= MAX_MEANT {
+            keys.extend(admitted.iter().take(MAX_MEANT).map(|symbol| symbol.key));
+        }
+    }
+    let mut seen = std::collections::BTreeSet::new();
+    keys.retain(|key| seen.insert(*key));
+    Ok(keys)
+}
+
+fn words_of(asked: &str) -> Vec<String> {
+    let mut words: Vec<String> =
+        asked.split_whitespace().flat_map(text::words).filter(|word| !EMPTY_WORDS.contains(&word.as_str())).collect();
+    words.sort_unstable();
+    words.dedup();
+    words
+}
+
+/// How well a word of the text fits a word of a name.
+fn fit(word: &str, own: &str) -> f64 {
+    let stem = word.trim_end_matches("ing").trim_end_matches("ed").trim_end_matches('s');
+    if own == word {
+        1.0
+    } else if stem.len() >= 3 && own.starts_with(stem) {
+        0.7
+    } else if own.len() >= 4 && word.starts_with(own) {
+        0.4
+    } else {
+        0.0
+    }
+}
+
+/// Every symbol with one of the words in its name.
+fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[String]) -> Result<Vec<Scored>, QueryError> {
+    let mut names: Vec<(NameKey, Vec<f64>)> = Vec::new();
+    let mut frequency = vec![0_u32; words.len()];
+    lookup.snapshot.visit_symbol_names(|key, name| {
+        let own = text::words(name);
+        let fits: Vec<f64> = words.iter().map(|word| own.iter().map(|own| fit(word, own)).fold(0.0, f64::max)).collect();
+        if fits.iter().any(|&fit| fit > 0.0) {
+            for (count, fit) in frequency.iter_mut().zip(&fits) {
+                *count += u32::from(*fit > 0.0);
+            }
+            // A name that has little besides the words is more about them.
+            let share = fits.iter().sum::<f64>() / own.len().max(1) as f64;
+            names.push((key, fits.into_iter().map(|fit| fit * (0.5 + 0.5 * share.min(1.0))).collect()));
+        }
+        lookup.check().is_ok()
+    })?;
+    let total = names.len().max(1) as f64;
+    let rarity: Vec<f64> = frequency.iter().map(|&count| (1.0 + total / f64::from(count.max(1))).ln()).collect();
+    let mut scored = Vec::new();
+    for (name, fits) in names {
+        lookup.check()?;
+        let by_name: f64 = fits.iter().zip(&rarity).map(|(fit, rarity)| fit * rarity).sum();
+        for head in lookup.snapshot.symbol_heads(name)? {
+            let file = lookup.file(head.file)?;
+            if filter.admits(&file) {
+                let weight = weight_of(&head, head.flags & flags::TEST != 0 || file.test);
+                scored.push(Scored { head, score: by_name * weight + f64::from(head.references + 1).ln() * 0.15 });
+            }
+        }
+    }
+    Ok(scored)
+}
+
+fn weight_of(head: &SymbolHead, is_test: bool) -> f64 {
+    let kind = match head.kind {
+        kind if kind.is_type() || kind.is_callable() => 1.0,
+        SymbolKind::Module | SymbolKind::Namespace => 0.8,
+        _ => 0.5,
+    };
+    let is_minor = head.flags & (flags::LOCAL | flags::DECLARATION) != 0;
+    kind * if is_test { 0.4 } else { 1.0 } * if is_minor { 0.6 } else { 1.0 }
+}
+
+/// What containers, path and documentation add.
+fn surroundings(lookup: &Lookup<'_>, row: &SymbolRow, words: &[String]) -> Result<f64, QueryError> {
+    let mut best: FxHashMap<&str, f64> = FxHashMap::default();
+    let mut take = |around: &str, weight: f64| {
+        for own in text::words(around) {
+            for word in words {
+                let entry = best.entry(word.as_str()).or_default();
+                *entry = entry.max(fit(word, &own) * weight);
+            }
+        }
+    };
+    for container in lookup.containers(row)? {
+        take(&container.name_text, 0.8);
+    }
+    take(lookup.file(row.file)?.path.as_str(), 0.5);
+    take(&row.doc, 0.4);
+    // In the order of the words, so that the sum is always the same.
+    Ok(words.iter().filter_map(|word| best.get(word.as_str())).sum())
+}

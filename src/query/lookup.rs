@@ -1,0 +1,192 @@
+//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use super::{QueryError, SiteInfo, SymbolInfo};
+use crate::model::cancel::CancelToken;
+use crate::model::facts::flags;
+use crate::model::{RelationKind, RepoPath};
+use crate::store::{FileKey, FileRow, LanguageKey, NameKey, SiteRow, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow};
+
+/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
+const MAX_NESTING: usize = 200;
+
+/// See the module.
+pub(super) struct Lookup<'q> {
+    pub(super) snapshot: &'q Snapshot,
+    cancel: &'q CancelToken,
+    languages: FxHashMap<LanguageKey, String>,
+    files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
+    symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
+    names: RefCell<FxHashMap<NameKey, Rc<str>>>,
+}
+
+impl<'q> Lookup<'q> {
+    pub(super) fn new(snapshot: &'q Snapshot, cancel: &'q CancelToken) -> Result<Self, QueryError> {
+        let languages = snapshot.languages()?.into_iter().collect();
+        let lookup = Self {
+            snapshot,
+            cancel,
+            languages,
+            files: RefCell::default(),
+            symbols: RefCell::default(),
+            names: RefCell::default(),
+        };
+        lookup.check()?;
+        Ok(lookup)
+    }
+
+    /// Ends the question if it was withdrawn. Called in every loop.
+    pub(super) fn check(&self) -> Result<(), QueryError> {
+        if self.cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(()) }
+    }
+
+    pub(super) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {
+        if let Some(file) = self.files.borrow().get(&key) {
+            return Ok(Rc::clone(file));
+        }
+        self.check()?;
+        let file = Rc::new(self.snapshot.file(key)?.ok_or_else(|| self.dangling("file", key.0))?);
+        self.files.borrow_mut().insert(key, Rc::clone(&file));
+        Ok(file)
+    }
+
+    pub(super) fn symbol(&self, key: SymbolKey) -> Result<Rc<SymbolRow>, QueryError> {
+        if let Some(symbol) = self.symbols.borrow().get(&key) {
+            return Ok(Rc::clone(symbol));
+        }
+        self.check()?;
+        let row = self.snapshot.symbol(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+        Ok(self.remember(row))
+    }
+
+    /// Keeps a row that was read in another way.
+    pub(super) fn remember(&self, row: SymbolRow) -> Rc<SymbolRow> {
+        let row = Rc::new(row);
+        self.symbols.borrow_mut().insert(row.key, Rc::clone(&row));
+        row
+    }
+
+    pub(super) fn name(&self, key: NameKey) -> Result<Rc<str>, QueryError> {
+        if let Some(name) = self.names.borrow().get(&key) {
+            return Ok(Rc::clone(name));
+        }
+        let name: Rc<str> = Rc::from(self.snapshot.name(key)?);
+        self.names.borrow_mut().insert(key, Rc::clone(&name));
+        Ok(name)
+    }
+
+    /// The name of a file's language; empty for none.
+    pub(super) fn language(&self, file: &FileRow) -> &str {
+        file.language.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
+    }
+
+    /// The key of a language by its name; an error that lists the names if there is none.
+    pub(super) fn language_key(&self, name: &str) -> Result<LanguageKey, QueryError> {
+        let mut known: Vec<&str> = self.languages.values().map(String::as_str).collect();
+        known.sort_unstable();
+        self.languages.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(key, _)| *key).ok_or_else(|| {
+            QueryError::InvalidParameter {
+                parameter: "language",
+                reason: format!("no language `{name}`; there are {}", known.join(", ")),
+            }
+        })
+    }
+
+    /// The symbols around a symbol, outermost first.
+    pub(super) fn containers(&self, symbol: &SymbolRow) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+        let mut containers = Vec::new();
+        let mut next = symbol.container;
+        while let Some(key) = next.filter(|_| containers.len() < MAX_NESTING) {
+            let container = self.symbol(key)?;
+            next = container.container;
+            containers.push(container);
+        }
+        containers.reverse();
+        Ok(containers)
+    }
+
+    pub(super) fn is_test(&self, symbol: &SymbolRow) -> Result<bool, QueryError> {
+        Ok(symbol.flags & flags::TEST != 0 || self.file(symbol.file)?.test)
+    }
+
+    /// What a result says of a symbol. A symbol of a test file counts as test code.
+    pub(super) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
+        let file = self.file(symbol.file)?;
+        let containers = self.containers(symbol)?;
+        let names: Vec<&str> = containers.iter().map(|container| &*container.name_text).collect();
+        Ok(SymbolInfo {
+            key: symbol.key,
+            path: file.path.clone(),
+            name: symbol.name_text.to_string(),
+            container: names.join("."),
+            kind: symbol.kind,
+            language: self.language(&file).to_owned(),
+            first_line: symbol.extent.start.line,
+            last_line: symbol.extent.end.line,
+            name_at: symbol.name_at,
+            signature: symbol.signature.to_string(),
+            doc: symbol.doc.to_string(),
+            visibility: symbol.visibility,
+            flags: symbol.flags | if file.test { flags::TEST } else { 0 },
+            references: symbol.references,
+        })
+    }
+
+    pub(super) fn info_of(&self, key: SymbolKey) -> Result<SymbolInfo, QueryError> {
+        self.info(&*self.symbol(key)?)
+    }
+
+    pub(super) fn site(&self, site: &SiteRow) -> Result<SiteInfo, QueryError> {
+        Ok(SiteInfo {
+            path: self.file(site.file)?.path.clone(),
+            at: site.at,
+            kind: site.kind,
+            name: self.name(site.name)?.to_string(),
+            verdict: site.verdict,
+            step: site.step,
+        })
+    }
+
+    /// A symbol with the declarations of the same thing, itself first: what one means who asks for either.
+    pub(super) fn same_thing(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut group = vec![symbol];
+        let mut next = 0;
+        while let Some(&key) = group.get(next) {
+            next += 1;
+            let to = self.snapshot.relations_from(key)?.into_iter().map(|relation| (relation.kind, relation.to));
+            let from = self.snapshot.relations_to(key)?.into_iter().map(|relation| (relation.kind, relation.from));
+            for (kind, other) in to.chain(from) {
+                if kind == RelationKind::Defines && !group.contains(&other) {
+                    group.push(other);
+                }
+            }
+        }
+        Ok(group)
+    }
+
+    /// The innermost symbol around a line, given the symbols of the file. One whose name stands on the line comes first.
+    pub(super) fn innermost(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
+        symbols.iter().filter(|symbol| symbol.extent.start.line <= line && line <= symbol.extent.end.line).min_by_key(|symbol| {
+            let named_here = symbol.name_at.line == line;
+            (!named_here, symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte))
+        })
+    }
+
+    fn dangling(&self, what: &str, key: u32) -> QueryError {
+        QueryError::Store(StoreError {
+            kind: StoreErrorKind::Corrupt,
+            attempt: "reading store",
+            path: self.snapshot.store().path().to_owned(),
+            detail: format!("it names {what} {key}, which it does not have"),
+        })
+    }
+}
+
+/// Whether two paths are one, or the second ends with the first at a `/`.
+pub(super) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
+    path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}

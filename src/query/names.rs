@@ -1,0 +1,338 @@
+//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any suffix of it, `path:line`.
+//!
+//! It never answers for another symbol than the one named: what is ambiguous gives the choices, what is unknown gives names
+//! that resemble it.
+
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+use super::lookup::{Lookup, is_path_suffix};
+use super::{QueryError, SymbolInfo, text};
+use crate::model::facts::flags;
+use crate::model::{RelationKind, SymbolKind};
+use crate::store::{FileKey, FileRow, NameKey, SymbolKey, SymbolRow};
+
+/// Choices and near names that are worth listing.
+const MAX_LISTED: usize = 20;
+const MAX_NEAR: usize = 8;
+
+/// What a text names.
+pub(super) enum Named {
+    /// One symbol.
+    Symbol(Rc<SymbolRow>),
+    /// A run of lines of a file, first and last included; for a whole file up to `u32::MAX`.
+    Lines(Rc<FileRow>, u32, u32),
+}
+
+/// The one symbol that `wanted` names.
+pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>, QueryError> {
+    let wanted = tidy(wanted);
+    if let Some((path, line)) = place(wanted)
+        && let Some(file) = one_file(lookup, path)?
+    {
+        let symbols = lookup.snapshot.symbols_of(&file)?;
+        return match Lookup::innermost(&symbols, line) {
+            Some(symbol) => Ok(lookup.remember(symbol.clone())),
+            None => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: nearest(lookup, &symbols, line)? }),
+        };
+    }
+    let mut found = all(lookup, wanted)?;
+    prefer_definitions(lookup, &mut found)?;
+    match found.len() {
+        0 => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: near(lookup, wanted)? }),
+        1 => Ok(found.swap_remove(0)),
+        total => {
+            let mut choices = found.iter().map(|symbol| lookup.info(symbol)).collect::<Result<Vec<_>, _>>()?;
+            choices.sort_by_cached_key(order_of_choices);
+            choices.truncate(MAX_LISTED);
+            Err(QueryError::AmbiguousSymbol { name: wanted.to_owned(), choices, total: total as u64 })
+        }
+    }
+}
+
+/// The symbol, lines or file that `wanted` names.
+pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named, QueryError> {
+    let tidied = tidy(wanted);
+    if let Some((path, first, last)) = lines(tidied) {
+        let file = file(lookup, path)?;
+        if first == 0 || last < first {
+            let reason = format!("`{wanted}`: lines are counted from 1, the first before the last");
+            return Err(QueryError::InvalidParameter { parameter: "targets", reason });
+        }
+        return Ok(Named::Lines(file, first, last));
+    }
+    if let Some((path, line)) = place(tidied)
+        && let Some(file) = one_file(lookup, path)?
+    {
+        let symbols = lookup.snapshot.symbols_of(&file)?;
+        return Ok(match Lookup::innermost(&symbols, line) {
+            Some(symbol) => Named::Symbol(lookup.remember(symbol.clone())),
+            None => Named::Lines(file, line, line),
+        });
+    }
+    if let Some(file) = lookup.snapshot.file_at(tidied)? {
+        return Ok(Named::Lines(Rc::new(file), 1, u32::MAX));
+    }
+    match symbol(lookup, tidied) {
+        Ok(symbol) => Ok(Named::Symbol(symbol)),
+        // A file's name alone: `show README.md`.
+        Err(QueryError::NoSuchSymbol { name, near }) => match file(lookup, tidied) {
+            Ok(file) => Ok(Named::Lines(file, 1, u32::MAX)),
+            Err(error @ QueryError::AmbiguousPath { .. }) => Err(error),
+            Err(_) => Err(QueryError::NoSuchSymbol { name, near }),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+/// The one file that `wanted` names: its path, or an ending of it.
+pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, QueryError> {
+    let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
+    let mut found = files(lookup, wanted)?;
+    match found.len() {
+        0 => Err(QueryError::NoSuchPath { path: wanted.to_owned(), near: near_paths(lookup, wanted)? }),
+        1 => lookup.file(found.swap_remove(0)),
+        total => {
+            let choices = found.iter().take(MAX_LISTED).map(|&key| lookup.file(key).map(|file| file.path.to_string()));
+            let choices = choices.collect::<Result<_, _>>()?;
+            Err(QueryError::AmbiguousPath { path: wanted.to_owned(), choices, total: total as u64 })
+        }
+    }
+}
+
+/// Paths that resemble one that does not exist.
+pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String>, QueryError> {
+    let name = wanted.rsplit('/').next().unwrap_or(wanted);
+    let lower = name.to_lowercase();
+    let mut near = Vec::new();
+    for (_, path) in lookup.snapshot.paths()? {
+        lookup.check()?;
+        let own = path.rsplit('/').next().unwrap_or(&path);
+        let score = if own.eq_ignore_ascii_case(name) {
+            Some(0)
+        } else if let Some(errors) = text::distance(own, name, 2) {
+            Some(errors)
+        } else if lower.len() >= 3 && text::contains_ignoring_case(&path, &lower) {
+            Some(3)
+        } else {
+            None
+        };
+        near.extend(score.map(|score| (score, path.len(), path)));
+    }
+    near.sort_unstable();
+    Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
+}
+
+/// Every symbol that `wanted` may name, exact in case.
+pub(super) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    // What stands before the first `::` is a path if there is such a file, else part of the name.
+    if let Some((path, name)) = wanted.split_once("::") {
+        let files = files(lookup, path)?;
+        if !files.is_empty() {
+            let mut found = named(lookup, name)?;
+            found.retain(|symbol| files.contains(&symbol.file));
+            return prefer_whole(lookup, found, name);
+        }
+    }
+    named(lookup, wanted)
+}
+
+/// A text without what people put around names: spaces, back ticks, the parentheses of a call.
+fn tidy(wanted: &str) -> &str {
+    let wanted = wanted.trim().trim_matches('`');
+    wanted.strip_suffix("()").unwrap_or(wanted)
+}
+
+/// `path:line` and `path:line:column`.
+fn place(wanted: &str) -> Option<(&str, u32)> {
+    let (head, last) = wanted.rsplit_once(':')?;
+    let last: u32 = last.parse().ok()?;
+    match head.rsplit_once(':').map(|(path, line)| (path, line.parse())) {
+        Some((path, Ok(line))) => Some((path, line)),
+        _ => Some((head, last)).filter(|(path, _)| !path.is_empty() && !path.ends_with(':')),
+    }
+}
+
+/// `path:from-to`.
+fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
+    let (path, range) = wanted.rsplit_once(':')?;
+    let (first, last) = range.split_once('-')?;
+    Some((path, first.trim_start_matches('L').parse().ok()?, last.trim_start_matches('L').parse().ok()?))
+}
+
+fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<FileRow>>, QueryError> {
+    match file(lookup, path) {
+        Ok(file) => Ok(Some(file)),
+        Err(QueryError::NoSuchPath { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The files whose path is `wanted`, or else ends with it.
+fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> {
+    let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    if let Some(file) = lookup.snapshot.file_at(wanted)? {
+        return Ok(vec![file.key]);
+    }
+    let paths = lookup.snapshot.paths()?.into_iter();
+    Ok(paths.filter(|(_, path)| path.ends_with(wanted)).filter(|(_, path)| is_suffix(wanted, path)).map(|(key, _)| key).collect())
+}
+
+fn is_suffix(wanted: &str, path: &str) -> bool {
+    crate::model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
+}
+
+/// The symbols that `name` names, whatever their file: as one name, or as a chain of names.
+fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    let mut found = exactly(lookup, name)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let chain = segments(name);
+    let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else { return Ok(found) };
+    for symbol in exactly(lookup, last)? {
+        if has_suffix(&chain_of(lookup, &symbol)?, before) {
+            found.push(symbol);
+        }
+    }
+    Ok(found)
+}
+
+/// The parts of a qualified name, however its language separates them.
+pub(super) fn segments(name: &str) -> Vec<&str> {
+    name.split("::").flat_map(|part| part.split(['.', '#', '/', '\\'])).filter(|part| !part.is_empty()).collect()
+}
+
+fn has_suffix(chain: &[String], suffix: &[&str]) -> bool {
+    chain.len() >= suffix.len() && chain[chain.len() - suffix.len()..].iter().zip(suffix).all(|(own, wanted)| own == wanted)
+}
+
+/// What may stand before a symbol's name: directories, the file's name without extension, containers.
+fn chain_of(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<String>, QueryError> {
+    let file = lookup.file(symbol.file)?;
+    let path = file.path.as_str();
+    let stem =
+        file.path.extension().and_then(|extension| path.strip_suffix(extension)).map_or(path, |path| &path[..path.len() - 1]);
+    let mut chain: Vec<String> = stem.split('/').map(str::to_owned).collect();
+    chain.extend(lookup.containers(symbol)?.iter().map(|container| container.name_text.to_string()));
+    Ok(chain)
+}
+
+fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    let mut found = Vec::new();
+    for (key, text) in lookup.snapshot.names_ignoring_case(name)? {
+        if text == name {
+            found.extend(lookup.snapshot.symbols_named(key)?.into_iter().map(|row| lookup.remember(row)));
+        }
+    }
+    Ok(found)
+}
+
+/// With a path the name is meant from the top of the file, if it fits there: else nothing could tell a function from the
+/// method of the same name.
+fn prefer_whole(lookup: &Lookup<'_>, found: Vec<Rc<SymbolRow>>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+    let wanted = segments(name);
+    let mut whole = Vec::new();
+    for symbol in &found {
+        let depth = lookup.containers(symbol)?.len();
+        if depth + 1 == wanted.len() || (depth == 0 && *symbol.name_text == *name) {
+            whole.push(Rc::clone(symbol));
+        }
+    }
+    Ok(if whole.is_empty() { found } else { whole })
+}
+
+/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions of a type, constructors
+/// of a type of their name.
+fn prefer_definitions(lookup: &Lookup<'_>, found: &mut Vec<Rc<SymbolRow>>) -> Result<(), QueryError> {
+    if found.len() < 2 {
+        return Ok(());
+    }
+    let keys: Vec<SymbolKey> = found.iter().map(|symbol| symbol.key).collect();
+    let mut dropped = Vec::new();
+    for symbol in found.iter() {
+        lookup.check()?;
+        let is_declaration = lookup
+            .snapshot
+            .relations_to(symbol.key)?
+            .iter()
+            .any(|relation| relation.kind == RelationKind::Defines && keys.contains(&relation.from));
+        let is_constructor =
+            symbol.kind == SymbolKind::Constructor && symbol.container.is_some_and(|container| keys.contains(&container));
+        if is_declaration || is_constructor {
+            dropped.push(symbol.key);
+        }
+    }
+    let is_extension = |symbol: &SymbolRow| symbol.flags & flags::EXTENSION != 0;
+    if found.iter().any(|symbol| symbol.kind.is_type() && !is_extension(symbol)) {
+        dropped.extend(found.iter().filter(|symbol| is_extension(symbol)).map(|symbol| symbol.key));
+    }
+    found.retain(|symbol| !dropped.contains(&symbol.key));
+    Ok(())
+}
+
+fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u32) {
+    let is_main_kind = symbol.kind.is_type() || symbol.kind.is_callable();
+    (symbol.is_test(), !is_main_kind, Reverse(symbol.references), symbol.path.to_string(), symbol.first_line)
+}
+
+/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in typing, with more around it.
+pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>, QueryError> {
+    let chain = segments(wanted);
+    let name = chain.last().copied().unwrap_or(wanted);
+    let lower = name.to_ascii_lowercase();
+    let forgiven = text::forgiven_errors(name.len()).max(1);
+    let mut names: Vec<(usize, usize, NameKey)> = Vec::new();
+    lookup.snapshot.visit_symbol_names(|key, own| {
+        let score = if own == name {
+            Some(0)
+        } else if own.eq_ignore_ascii_case(name) {
+            Some(1)
+        } else if let Some(errors) = text::distance(own, name, forgiven) {
+            Some(1 + errors)
+        } else if lower.len() >= 3 && text::contains_ignoring_case(own, &lower) {
+            Some(5)
+        } else {
+            None
+        };
+        names.extend(score.map(|score| (score, own.len(), key)));
+        lookup.check().is_ok()
+    })?;
+    lookup.check()?;
+    names.sort_unstable();
+    let mut near = Vec::new();
+    for (score, length, key) in names.into_iter().take(MAX_NEAR * 4) {
+        for head in lookup.snapshot.symbol_heads(key)? {
+            near.push((score, Reverse(head.references), length, head.key));
+        }
+    }
+    near.sort_unstable();
+    near.into_iter().take(MAX_NEAR).map(|(_, _, _, key)| lookup.info_of(key)).collect()
+}
+
+/// The symbols of a file that are nearest to a line.
+fn nearest(lookup: &Lookup<'_>, symbols: &[SymbolRow], line: u32) -> Result<Vec<SymbolInfo>, QueryError> {
+    let mut near: Vec<&SymbolRow> = symbols.iter().filter(|symbol| symbol.container.is_none()).collect();
+    near.sort_by_key(|symbol| symbol.extent.start.line.abs_diff(line));
+    near.into_iter().take(MAX_NEAR).map(|symbol| lookup.info(symbol)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_taken_apart() {
+        assert_eq!(place("a/b.x:12"), Some(("a/b.x", 12)));
+        assert_eq!(place("a/b.x:12:3"), Some(("a/b.x", 12)));
+        assert_eq!(place("a/b.x::12"), None);
+        assert_eq!(place("name"), None);
+        assert_eq!(lines("b.x:3-9"), Some(("b.x", 3, 9)));
+        assert_eq!(lines("b.x:L3-L9"), Some(("b.x", 3, 9)));
+        assert_eq!(segments("a.b::C#d"), ["a", "b", "C", "d"]);
+        assert_eq!(tidy(" `go()` "), "go");
+    }
+}

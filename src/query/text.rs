@@ -1,0 +1,120 @@
+//! Names as text: the words they are made of, and how far one is from another. Knows no store.
+
+/// The words of a name in lower case: parts between separators, and between `camelCase` humps.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let letters: Vec<char> = name.chars().collect();
+    let mut words = Vec::new();
+    let mut word = String::new();
+    for (at, &letter) in letters.iter().enumerate() {
+        if !letter.is_alphanumeric() {
+            finish(&mut word, &mut words);
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let after = letters.get(at + 1);
+        let begins_hump = letter.is_uppercase() && before.is_some_and(|before| before.is_lowercase() || before.is_numeric());
+        // The last capital of a run belongs to the next word: `HTTPServer` is `http`, `server`.
+        let ends_run =
+            letter.is_uppercase() && before.is_some_and(char::is_uppercase) && after.is_some_and(|after| after.is_lowercase());
+        if begins_hump || ends_run {
+            finish(&mut word, &mut words);
+        }
+        word.extend(letter.to_lowercase());
+    }
+    finish(&mut word, &mut words);
+    words
+}
+
+fn finish(word: &mut String, words: &mut Vec<String>) {
+    if !word.is_empty() {
+        words.push(std::mem::take(word));
+    }
+}
+
+/// How many errors in typing are forgiven in a word of this length.
+pub(super) fn forgiven_errors(length: usize) -> usize {
+    match length {
+        0..4 => 0,
+        4..8 => 1,
+        _ => 2,
+    }
+}
+
+/// The number of letters to insert, delete, replace or swap with their neighbour to make one name of the other, ignoring
+/// ASCII case; none if it is more than `at_most`.
+pub(super) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
+    let fold = |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();
+    if left.len().abs_diff(right.len()) > at_most * 4 {
+        return None;
+    }
+    let (left, right) = (fold(left), fold(right));
+    if left.len().abs_diff(right.len()) > at_most {
+        return None;
+    }
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=right.len()).collect();
+    for (row, &here) in left.iter().enumerate() {
+        let mut current = vec![row + 1];
+        for (column, &there) in right.iter().enumerate() {
+            let mut best = (last[column] + usize::from(here != there)).min(last[column + 1] + 1).min(current[column] + 1);
+            if row > 0 && column > 0 && here == right[column - 1] && left[row - 1] == there {
+                best = best.min(before_last[column - 1] + 1);
+            }
+            current.push(best);
+        }
+        if current.iter().min().is_none_or(|&best| best > at_most) {
+            return None;
+        }
+        before_last = std::mem::replace(&mut last, current);
+    }
+    last.last().copied().filter(|&errors| errors <= at_most)
+}
+
+/// Whether `text` has `part` in it when ASCII case is ignored. `part` is in lower case.
+pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
+    let (text, part) = (text.as_bytes(), part.as_bytes());
+    part.is_empty() || text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+/// Whether `text` begins with `part` when ASCII case is ignored.
+pub(super) fn starts_ignoring_case(text: &str, part: &str) -> bool {
+    text.as_bytes().get(..part.len()).is_some_and(|head| head.eq_ignore_ascii_case(part.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_fall_into_words() {
+        for (name, expected) in [
+            ("getUserName", "get user name"),
+            ("HTTPServer", "http server"),
+            ("snake_case_name", "snake case name"),
+            ("__init__", "init"),
+            ("utf8Decode", "utf8 decode"),
+            ("XMLHttpRequest2", "xml http request2"),
+            ("renders a title", "renders a title"),
+            ("Größe", "größe"),
+            ("~", ""),
+        ] {
+            assert_eq!(words(name).join(" "), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn distance_counts_errors_of_typing() {
+        for (left, right, at_most, expected) in [
+            ("search", "search", 2, Some(0)),
+            ("search", "SEARCH", 0, Some(0)),
+            ("search", "saerch", 1, Some(1)),
+            ("search", "serch", 1, Some(1)),
+            ("search", "searches", 2, Some(2)),
+            ("search", "searches", 1, None),
+            ("search", "status", 2, None),
+            ("", "ab", 2, Some(2)),
+        ] {
+            assert_eq!(distance(left, right, at_most), expected, "{left} {right}");
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The shortest chain of calls from one symbol to another.
+
+use rustc_hash::FxHashMap;
+
+use super::{PathStep, TraceFinding, link_of, sites};
+use crate::query::calls::{CallGraph, Edge, End};
+use crate::query::lookup::Lookup;
+use crate::query::{Certainty, QueryError};
+use crate::store::SymbolKey;
+
+/// Walks callees level by level; the first chain that arrives is a shortest one.
+pub(super) fn shortest(
+    lookup: &Lookup<'_>,
+    graph: &CallGraph<'_, '_>,
+    start: SymbolKey,
+    end: SymbolKey,
+    depth: u32,
+) -> Result<TraceFinding, QueryError> {
+    let ends = lookup.same_thing(end)?;
+    let mut came_by: FxHashMap<SymbolKey, Option<(SymbolKey, Edge)>> = FxHashMap::default();
+    came_by.insert(start, None);
+    let mut level = vec![start];
+    let mut arrived = ends.contains(&start).then_some(start);
+    for _ in 0..depth {
+        if arrived.is_some() || level.is_empty() {
+            break;
+        }
+        let mut following = Vec::new();
+        for &symbol in &level {
+            for edge in graph.callees(symbol)?.edges {
+                let End::Symbol(next) = edge.end else { continue };
+                if came_by.contains_key(&next) {
+                    continue;
+                }
+                came_by.insert(next, Some((symbol, edge)));
+                following.push(next);
+                if ends.contains(&next) {
+                    arrived = arrived.or(Some(next));
+                }
+            }
+        }
+        level = following;
+    }
+    let visited = came_by.len() as u64;
+    let Some(last) = arrived else {
+        return Ok(TraceFinding::NoPath { exhausted: level.is_empty(), visited });
+    };
+    let mut steps = Vec::new();
+    let mut at = last;
+    loop {
+        let symbol = lookup.info_of(at)?;
+        match came_by.remove(&at).flatten() {
+            Some((before, edge)) => {
+                let sites = sites(lookup, &edge.sites)?;
+                steps.push(PathStep { symbol, link: Some(link_of(&edge)), certainty: edge.certainty, sites });
+                at = before;
+            }
+            None => {
+                steps.push(PathStep { symbol, link: None, certainty: Certainty::Certain, sites: Vec::new() });
+                break;
+            }
+        }
+    }
+    steps.reverse();
+    Ok(TraceFinding::Path(steps))
+}
