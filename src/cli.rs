@@ -7,6 +7,7 @@ mod export;
 mod index;
 mod json;
 mod output;
+mod progress;
 
 use std::io;
 use std::path::PathBuf;

@@ -125,6 +125,25 @@ fn a_time_that_changes_without_the_bytes_is_no_change() {
 }
 
 #[test]
+fn files_with_other_times_are_read_once_for_a_state_of_the_store() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    project.refresh();
+    set_age(&project.path("a.py"), 1_000);
+    let snapshot = project.snapshot();
+    let verified = Verified::new();
+    let look = || freshness(&snapshot, &limits(), &verified, &project.cancel).expect("the root can be read");
+    assert!(look().is_empty());
+    // Other bytes behind the size and time that were looked at: who reads the file again sees them.
+    let time = fs::metadata(project.path("a.py")).and_then(|metadata| metadata.modified()).expect("it has one");
+    fs::write(project.path("a.py"), "x = 2\n").expect("written");
+    fs::File::options().write(true).open(project.path("a.py")).and_then(|file| file.set_modified(time)).expect("it is ours");
+    assert!(look().is_empty(), "it was not read again");
+    assert_eq!(project.changed_paths(), ["a.py"], "one that remembers nothing reads it");
+    set_age(&project.path("a.py"), 500);
+    assert_eq!(look().len(), Some(1), "another time is looked at again");
+}
+
+#[test]
 fn a_write_within_the_clock_step_of_the_read_is_seen() {
     let project = Project::with(&[]);
     let path = project.path("a.py");

@@ -1,19 +1,19 @@
 //! `cograph index`: builds the index of a repository, shows how far it is, and ends with its numbers.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::Stop;
 use super::json::Object;
 use super::output::{bytes, grouped, note, percent, to_stdout};
+use super::progress::Display;
 use crate::config::{Config, enclosing_root};
 use crate::grammar;
-use crate::index::{self, ChangeSet, IndexError, Outcome, Phase, Progress, Report, Run, Timing};
+use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Run, Timing};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::store::{Location, Store};
@@ -60,7 +60,7 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     } else {
         index::refresh(&location, WRITER_PATIENCE, &run)
     };
-    display.finish();
+    drop(display);
     let summary = Summary::of(outcome?, &location, &cancel, started)?;
     let text = if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))
@@ -89,44 +89,6 @@ impl Summary {
             }
         };
         Ok(Self { report, timings, changed, generation, store_bytes, elapsed: started.elapsed() })
-    }
-}
-
-/// Shows progress: a bar on a terminal, a line a phase elsewhere, nothing beside JSON.
-struct Display {
-    bar: Option<ProgressBar>,
-    last_line: Mutex<Option<Phase>>,
-    quiet: bool,
-}
-
-impl Display {
-    fn new(quiet: bool) -> Self {
-        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{msg:>8} {bar:32} {human_pos}/{human_len} files {elapsed}");
-            ProgressBar::no_length().with_style(style.expect("the template is a constant that is well formed"))
-        });
-        Self { bar, last_line: Mutex::new(None), quiet }
-    }
-
-    fn show(&self, progress: Progress) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(progress.phase.word());
-            bar.set_length(progress.total);
-            bar.set_position(progress.done);
-        } else if !self.quiet {
-            let mut last = self.last_line.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            if *last != Some(progress.phase) {
-                *last = Some(progress.phase);
-                let files = if progress.total == 0 { String::new() } else { format!(" {} files", grouped(progress.total)) };
-                note(&format!("{}{files}", progress.phase.word()));
-            }
-        }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 }
 

@@ -125,12 +125,12 @@ pub fn freshness(
         if cancel.is_cancelled() {
             return Err(IndexError::Cancelled { root: root.clone() });
         }
-        let list = if has_the_same_bytes(root, row, &file, project_names.contains(file.path.file_name()), limits) {
-            &mut same
-        } else {
-            &mut touched
-        };
-        list.push(file);
+        if !has_the_same_bytes(root, row, &file, project_names.contains(file.path.file_name()), limits) {
+            touched.push(file);
+        } else if row.hash != 0 {
+            // What stands in the way of reading the others may go without touching them.
+            same.push(file);
+        }
     }
     verified.remember(store, same);
     let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
