@@ -1,7 +1,7 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means; `define`, `express`, `bind`, `types` and `import` hold the rules
-//! of one area each; `build` collects the facts.
+//! `walk` goes over the tree and says what each rule means; `define`, `express`, `bind`, `narrow`, `types` and `import` hold the
+//! rules of one area each; `build` collects the facts.
 
 mod bind;
 mod build;
@@ -9,6 +9,7 @@ mod define;
 mod express;
 mod finish;
 mod import;
+mod narrow;
 mod text;
 mod types;
 mod walk;

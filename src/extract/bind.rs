@@ -339,16 +339,14 @@ impl<'t> Walker<'t> {
                     return self.bind_pattern(child, flow, how);
                 }
             }
-            Pattern::Tuple {} => {
+            Pattern::Tuple { single } => {
                 let children = self.named_children(node);
-                let alone =
-                    children.len() == 1 && matches!(self.build.get(flow.value), Expr::Name(..) | Expr::Call(..) | Expr::Unknown);
+                let alone = *single && children.len() == 1;
                 for (position, child) in children.into_iter().enumerate() {
-                    let value = if alone && !node.kind().contains("tuple") && !node.kind().contains("array") {
-                        flow.value
-                    } else {
-                        self.build.item(flow.value, position)
-                    };
+                    if alone {
+                        return self.bind_pattern(child, flow, how);
+                    }
+                    let value = self.build.item(flow.value, position);
                     let ty = self.build.of(flow.ty, |ty| Expr::Item(ty, u32::try_from(position).unwrap_or(u32::MAX)));
                     self.bind_pattern(child, Flow { ty, value, node: flow.node }, how);
                 }

@@ -46,7 +46,8 @@ impl<'t> Walker<'t> {
                 let value = self.inner(node, of.as_ref());
                 self.build.of(value, Expr::Unwrapped)
             }
-            Rule::Choice { of } => self.choice(node, of),
+            Rule::Choice { of, condition } => self.choice(node, of, condition.as_ref()),
+            Rule::Spread {} => self.visit_children(node),
             Rule::Operator { .. } => self.operator(rule, node),
             Rule::TypeTest { value, ty, name } => self.type_test(node, value, ty.as_ref(), name.as_ref()),
             Rule::Cast { ty, value } => {
@@ -229,9 +230,10 @@ impl<'t> Walker<'t> {
             if !child.is_named() || child.is_extra() {
                 continue;
             }
-            spread |= child.kind().contains("splat") || child.kind().contains("spread");
+            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            spread |= several;
             let value = self.visit(child, READ);
-            values.push(self.known(value));
+            values.push(self.known(if several { ExprId::NONE } else { value }));
         }
         let count = values.len();
         (self.build.list(&values), spread, count)
@@ -271,7 +273,9 @@ impl<'t> Walker<'t> {
     fn list_literal(&mut self, node: Node<'t>, ty: &str) -> ExprId {
         let mut items = Vec::new();
         for child in self.named_children(node) {
-            items.push(self.visit(child, READ));
+            let value = self.visit(child, READ);
+            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            items.push(if several { self.build.of(value, Expr::Element) } else { value });
         }
         let item = self.build.union(&items);
         if item.is_some() {
@@ -321,20 +325,8 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Members(inner))
     }
 
-    fn choice(&mut self, node: Node<'t>, of: &'static [Selector]) -> ExprId {
-        let chosen: Vec<Node<'t>> = of.iter().filter_map(|selector| selector.first(node)).collect();
-        let mut parts = Vec::new();
-        for child in self.named_children(node) {
-            let value = self.visit(child, READ);
-            if chosen.iter().any(|chosen| chosen.id() == child.id()) {
-                parts.push(value);
-            }
-        }
-        self.build.union(&parts)
-    }
-
     fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Operator { left, right, operator, either, truth, type_test } = rule else { return ExprId::NONE };
+        let Rule::Operator { left, right, operator, either, truth, last, type_test } = rule else { return ExprId::NONE };
         let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
             Some(operator) => self.text_of(operator),
             None => self.children(node).into_iter().find(|child| !child.is_named()).map_or("", |child| child.kind()),
@@ -349,9 +341,15 @@ impl<'t> Walker<'t> {
             self.visit_children(node);
             return ExprId::NONE;
         }
-        let left = self.visit_selected(node, left.as_ref(), READ);
-        let right = self.visit_selected(node, right.as_ref(), READ);
-        if is(either) {
+        let left_node = left.as_ref().and_then(|selector| selector.first(node));
+        let left = left_node.map_or(ExprId::NONE, |left| self.visit(left, READ));
+        let right = match right.as_ref().and_then(|selector| selector.first(node)) {
+            Some(right) => self.visit_where(left_node.filter(|_| is(&self.language.manifest.narrowing.and)), right),
+            None => ExprId::NONE,
+        };
+        if is(last) {
+            right
+        } else if is(either) {
             self.build.union(&[left, right])
         } else if is(truth) {
             ExprId::NONE
@@ -361,26 +359,6 @@ impl<'t> Walker<'t> {
                 _ => ExprId::NONE,
             }
         }
-    }
-
-    fn type_test(
-        &mut self,
-        node: Node<'t>,
-        value: &'static Selector,
-        ty: Option<&'static Selector>,
-        name: Option<&'static Selector>,
-    ) -> ExprId {
-        let tested = self.visit_selected(node, Some(value), READ);
-        let ty = match ty.and_then(|selector| selector.first(node)) {
-            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => ExprId::NONE,
-        };
-        if let Some(name) = name.and_then(|selector| selector.first(node)) {
-            self.bind_pattern(name, Flow { ty, value: tested, node }, Bind::Declare(SymbolKind::Variable));
-        } else if let Expr::Name(name, _) = self.build.get(tested) {
-            self.bind(self.scope, name, BindingKind::Narrow, node.end_byte(), ty, ExprId::NONE);
-        }
-        ExprId::NONE
     }
 
     fn comprehension(&mut self, node: Node<'t>, value: &'static Selector, container: &str) -> ExprId {
@@ -478,76 +456,6 @@ impl<'t> Walker<'t> {
         }
         self.close(scope);
         ExprId::NONE
-    }
-
-    fn branch(
-        &mut self,
-        node: Node<'t>,
-        condition: &'static Selector,
-        then: &'static Selector,
-        otherwise: Option<&'static Selector>,
-    ) -> ExprId {
-        let scope = self.open(ScopeKind::Flow, LocalSymbol::NONE, node);
-        if self.language.manifest.resolution.function_scoped {
-            // Names assigned in a branch belong to the function; only narrowings stay in it.
-        } else if let Some(index) = self.scope.get() {
-            self.build.facts.scopes[index].kind = ScopeKind::Block;
-        }
-        let condition_node = condition.first(node);
-        if let Some(condition) = condition_node {
-            self.visit(condition, READ);
-            self.narrow(condition);
-        }
-        let then_node = then.first(node);
-        let value = then_node.map_or(ExprId::NONE, |then| self.visit(then, READ));
-        self.close(scope);
-        let mut values = vec![value];
-        match otherwise {
-            Some(selector) => {
-                for child in selector.every(node) {
-                    values.push(self.visit(child, READ));
-                }
-            }
-            None => {
-                for child in self.named_children(node) {
-                    if ![condition_node, then_node].iter().flatten().any(|done| done.id() == child.id()) {
-                        self.visit(child, READ);
-                    }
-                }
-            }
-        }
-        self.build.union(&values)
-    }
-
-    /// Narrows names by the tests of a condition that holds from here on.
-    fn narrow(&mut self, condition: Node<'t>) {
-        let rules = &self.language.manifest.narrowing;
-        match self.language.rule(condition.kind_id()) {
-            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if !rules.calls.is_empty() => {
-                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
-                let callee = self.text_of(callee);
-                if !rules.calls.iter().any(|call| call == callee) {
-                    return;
-                }
-                if let [value, ty] = self.named_children(args)[..] {
-                    let value = self.visit(value, Usage::Silent);
-                    let ty = self.visit_type(ty, Usage::Silent);
-                    if let Expr::Name(name, _) = self.build.get(value) {
-                        self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
-                    }
-                }
-            }
-            Some(Rule::Operator { .. } | Rule::Pass { .. } | Rule::Tuple {}) => {
-                let joins = self.children(condition).into_iter().filter(|child| !child.is_named());
-                let words: Vec<&str> = joins.map(|child| child.kind()).filter(|word| !matches!(*word, "(" | ")")).collect();
-                if words.iter().all(|word| rules.and.iter().any(|and| and == word)) {
-                    for child in self.named_children(condition) {
-                        self.narrow(child);
-                    }
-                }
-            }
-            _ => {}
-        }
     }
 
     fn match_value(

@@ -211,6 +211,11 @@ impl<'t> Walker<'t> {
         self.depth += 1;
         let value = match self.language.rule(node.kind_id()) {
             Some(rule) => self.apply(rule, node, usage),
+            // What only means something as a type is one, wherever it stands.
+            None if self.language.type_rule(node.kind_id()).is_some() => {
+                self.visit_type(node, Usage::Site(SiteKind::Type));
+                ExprId::NONE
+            }
             None => {
                 self.visit_children(node);
                 ExprId::NONE
@@ -257,7 +262,10 @@ impl<'t> Walker<'t> {
                 self.visit_children(node);
                 ExprId::NONE
             }
-            Rule::TypeParam { .. } => ExprId::NONE,
+            Rule::TypeParam { .. } => {
+                self.type_params(LocalSymbol::NONE, Some(node));
+                ExprId::NONE
+            }
             Rule::Outer { of } => self.outer(node, of),
             Rule::Decorated { of, decorators } => self.decorated(node, of, decorators),
             Rule::Decorator { name, args } => self.decorator(node, name, args.as_ref()),

@@ -334,6 +334,8 @@ pub struct Narrowing {
     pub not: Vec<String>,
     /// Operators that join conditions that all hold.
     pub and: Vec<String>,
+    /// Operators that join conditions of which one holds.
+    pub or: Vec<String>,
 }
 
 /// Names that the language or its library defines.

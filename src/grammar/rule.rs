@@ -187,9 +187,11 @@ pub(crate) enum Rule {
     Await { of: Option<Selector> },
     /// Takes a wrapper off (`?`, `!`, `.await` excepted).
     Unwrap { of: Option<Selector> },
-    /// One of several values.
-    Choice { of: Vec<Selector> },
-    /// An operator: the value is that of the sides for words in `either`, that of the right for words in `right`, a truth
+    /// One of several values; the first one where `condition` holds.
+    Choice { of: Vec<Selector>, condition: Option<Selector> },
+    /// Stands for several arguments or items.
+    Spread {},
+    /// An operator: the value is that of the sides for words in `either`, that of the right for words in `last`, a truth
     /// value for words in `truth`, else that of the left.
     Operator {
         left: Option<Selector>,
@@ -199,6 +201,9 @@ pub(crate) enum Rule {
         either: Vec<String>,
         #[serde(default)]
         truth: Vec<String>,
+        /// Words whose value is that of the right side.
+        #[serde(default)]
+        last: Vec<String>,
         /// Words that test whether the left side is of the type on the right.
         #[serde(default)]
         type_test: Vec<String>,
@@ -321,8 +326,11 @@ pub(crate) enum Pattern {
     Pass { of: Option<Selector> },
     /// The name it is.
     Name {},
-    /// Items by position.
-    Tuple {},
+    /// Items by position. `single`: a list of one is the whole value.
+    Tuple {
+        #[serde(default)]
+        single: bool,
+    },
     /// All the rest.
     Rest { of: Option<Selector> },
     /// With a default value.

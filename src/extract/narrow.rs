@@ -1,0 +1,181 @@
+//! Branches, and what their conditions tell about the types of names: in the branch, in the other one, and after it.
+
+use super::bind::{Bind, Flow};
+use super::walk::{READ, Usage, Walker};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{BindingKind, ExprId, LocalSymbol, ScopeKind};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(super) fn branch(
+        &mut self,
+        node: Node<'t>,
+        condition: &'static Selector,
+        then: &'static Selector,
+        otherwise: Option<&'static Selector>,
+    ) -> ExprId {
+        // Names that the condition binds are seen in the branch; where names belong to the function, only narrowings stay in it.
+        let kind = if self.language.manifest.resolution.function_scoped { ScopeKind::Flow } else { ScopeKind::Block };
+        let scope = self.open(kind, LocalSymbol::NONE, node);
+        let condition_node = condition.first(node);
+        if let Some(condition) = condition_node {
+            self.visit(condition, READ);
+            self.narrow(condition, true);
+        }
+        let then_node = then.first(node);
+        let mut values = vec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
+        self.close(scope);
+        let others = match otherwise {
+            Some(selector) => selector.every(node).into_vec(),
+            None => self
+                .named_children(node)
+                .into_iter()
+                .filter(|child| ![condition_node, then_node].iter().flatten().any(|done| done.id() == child.id()))
+                .collect(),
+        };
+        for other in &others {
+            let value = match condition_node {
+                Some(condition) => self.visit_unless(condition, *other),
+                None => self.visit(*other, READ),
+            };
+            values.push(value);
+        }
+        if let (Some(condition), Some(then)) = (condition_node, then_node)
+            && others.is_empty()
+            && self.leaves(then)
+        {
+            self.narrow(condition, false);
+        }
+        self.build.union(&values)
+    }
+
+    /// Whether control never comes to the end of a branch.
+    fn leaves(&mut self, node: Node<'t>) -> bool {
+        match self.language.rule(node.kind_id()) {
+            Some(Rule::Jump { .. }) => true,
+            Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
+                self.named_children(node).last().is_some_and(|last| self.leaves(*last))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn choice(&mut self, node: Node<'t>, of: &'static [Selector], condition: Option<&'static Selector>) -> ExprId {
+        let condition = condition.and_then(|selector| selector.first(node));
+        let chosen: Vec<Node<'t>> = of.iter().filter_map(|selector| selector.first(node)).collect();
+        let mut parts = Vec::new();
+        for child in self.named_children(node) {
+            let value = match condition.filter(|condition| condition.id() != child.id()) {
+                Some(condition) if chosen.first().is_some_and(|first| first.id() == child.id()) => {
+                    self.visit_where(Some(condition), child)
+                }
+                Some(condition) => self.visit_unless(condition, child),
+                None => self.visit(child, READ),
+            };
+            if chosen.iter().any(|chosen| chosen.id() == child.id()) {
+                parts.push(value);
+            }
+        }
+        self.build.union(&parts)
+    }
+
+    /// Visits what is only computed where a condition holds.
+    pub(super) fn visit_where(&mut self, condition: Option<Node<'t>>, node: Node<'t>) -> ExprId {
+        let Some(condition) = condition else { return self.visit(node, READ) };
+        let scope = self.open_flow(node);
+        self.narrow(condition, true);
+        let value = self.visit(node, READ);
+        self.close(scope);
+        value
+    }
+
+    fn visit_unless(&mut self, condition: Node<'t>, node: Node<'t>) -> ExprId {
+        let scope = self.open_flow(node);
+        self.narrow(condition, false);
+        let value = self.visit(node, READ);
+        self.close(scope);
+        value
+    }
+
+    /// A scope for narrowings alone: definitions in it see what they would see around it.
+    fn open_flow(&mut self, node: Node<'t>) -> (crate::model::facts::ScopeId, super::walk::Surroundings) {
+        let around = self.around;
+        let before = self.open(ScopeKind::Flow, LocalSymbol::NONE, node);
+        self.around = around;
+        before
+    }
+
+    pub(super) fn type_test(
+        &mut self,
+        node: Node<'t>,
+        value: &'static Selector,
+        ty: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+    ) -> ExprId {
+        let tested = self.visit_selected(node, Some(value), READ);
+        let ty = match ty.and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        if let Some(name) = name.and_then(|selector| selector.first(node)) {
+            self.bind_pattern(name, Flow { ty, value: tested, node }, Bind::Declare(SymbolKind::Variable));
+        }
+        ExprId::NONE
+    }
+
+    /// Narrows names by what a condition tests, from here on: it is known to hold, or not to.
+    pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
+        let rules = &self.language.manifest.narrowing;
+        match self.language.rule(condition.kind_id()) {
+            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds && !rules.calls.is_empty() => {
+                let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
+                let callee = self.text_of(callee);
+                if rules.calls.iter().any(|call| call == callee)
+                    && let [value, ty] = self.named_children(args)[..]
+                {
+                    self.narrow_to(condition, value, ty);
+                }
+            }
+            Some(Rule::TypeTest { value, ty: Some(ty), name: None }) if holds => {
+                if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
+                    self.narrow_to(condition, value, ty);
+                }
+            }
+            Some(Rule::Operator { left, right, type_test, .. }) => {
+                let children = self.children(condition);
+                let word = children.iter().find(|child| !child.is_named()).map_or("", |child| child.kind());
+                let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
+                if holds
+                    && is(type_test)
+                    && let Some(value) = left.as_ref().and_then(|selector| selector.first(condition))
+                    && let Some(ty) = right.as_ref().and_then(|selector| selector.first(condition))
+                {
+                    self.narrow_to(condition, value, ty);
+                } else if is(if holds { &rules.and } else { &rules.or }) {
+                    for child in self.named_children(condition) {
+                        self.narrow(child, holds);
+                    }
+                } else if is(&rules.not) {
+                    for child in self.named_children(condition) {
+                        self.narrow(child, !holds);
+                    }
+                }
+            }
+            Some(Rule::Pass { .. } | Rule::Tuple {}) => {
+                if let [only] = self.named_children(condition)[..] {
+                    self.narrow(only, holds);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn narrow_to(&mut self, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
+        if matches!(self.language.rule(value.kind_id()), Some(Rule::Name {})) {
+            let name = self.name_of(value);
+            let ty = self.visit_type(ty, Usage::Silent);
+            self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);
+        }
+    }
+}
