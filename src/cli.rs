@@ -6,6 +6,7 @@ mod completions;
 mod export;
 mod index;
 mod json;
+mod mcp;
 mod output;
 mod progress;
 
@@ -37,6 +38,8 @@ enum Command {
     /// Write parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
+    /// Serve an MCP client on standard input and output
+    Mcp(mcp::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
@@ -85,11 +88,16 @@ pub fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<(), Stop> {
-    let config = Config::from_environment()?;
+    let config = Config::from_environment();
+    if let Command::Mcp(arguments) = command {
+        return mcp::run(config, &arguments);
+    }
+    let config = config?;
     match command {
         Command::Index(arguments) => index::run(&config, &arguments),
         Command::Export(command) => export::run(&config, &command),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Mcp(_) => unreachable!("it runs without settings too, above"),
     }
 }
 

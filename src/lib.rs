@@ -30,4 +30,6 @@ pub mod store;
 pub mod index;
 pub mod query;
 
+pub mod server;
+
 pub mod cli;

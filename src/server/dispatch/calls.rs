@@ -1,0 +1,289 @@
+//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit belongs to the request, not
+//! to the thread: a thread that does not stop keeps nobody else waiting.
+
+use super::{Dispatcher, Event, Work};
+use crate::model::cancel::CancelToken;
+use crate::server::admission::{Class, Verdict};
+use crate::server::arguments::Arguments;
+use crate::server::protocol::{self, Era, ToolCall};
+use crate::server::registry::Tool;
+use crate::server::requests::{self, Ticket};
+use crate::server::tools::{Host, ProgressReport, Reply, ServerState, Tools};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+
+/// A call from which the client is told nothing that took longer is worth a line in the log.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// A tool call in flight.
+#[derive(Debug)]
+pub(super) struct Call {
+    era: Era,
+    tool: &'static Tool,
+    token: CancelToken,
+    arrived: Instant,
+    started: Option<Instant>,
+    deadline: Instant,
+    /// The deadline was moved by the time allowed for waiting.
+    extended: bool,
+    progress_token: Option<Value>,
+    /// The last value that the client was told.
+    progress: u32,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Waits for a permit; its arguments.
+    Queued(Arguments),
+    /// Has a permit and a thread.
+    Running,
+    /// Has a thread that waits for something, and no permit.
+    Paused,
+    /// Has a thread that waits for a permit.
+    Resuming(SyncSender<()>),
+}
+
+impl Dispatcher {
+    /// Checks the arguments, then starts the call, queues it or refuses it.
+    pub(super) fn on_call(&mut self, ticket: Ticket, era: Era, call: ToolCall) {
+        let ToolCall { tool, arguments, progress_token } = call;
+        let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weight(value)).sum();
+        let arguments = match Arguments::check(tool, arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return self.answer(ticket, Ok(protocol::tool_result(era, &error, true))),
+        };
+        let now = Instant::now();
+        let deadline = now + tool.deadline;
+        let call = Call {
+            era,
+            tool,
+            token: CancelToken::new(),
+            arrived: now,
+            started: None,
+            deadline,
+            extended: false,
+            progress_token,
+            progress: 0,
+            stage: Stage::Queued(arguments),
+        };
+        self.set_work(ticket, Work::Call(Box::new(call)));
+        if self.lingering.len() >= self.limits.lingering_calls {
+            return self.fail(ticket, "busy: too many earlier calls have not stopped yet; try again later");
+        }
+        self.deadlines.insert((deadline, ticket));
+        match self.admission.admit(tool.class, ticket, bytes) {
+            Verdict::Run => self.go_on(ticket),
+            Verdict::Wait => {}
+            Verdict::Busy => self.fail(ticket, "busy: too many calls are waiting; try again later"),
+        }
+    }
+
+    /// A call that has just got a permit starts, or goes on.
+    fn go_on(&mut self, ticket: Ticket) {
+        let state = self.state();
+        let Some(Work::Call(call)) = self.requests.work(ticket) else {
+            unreachable!("a call that is answered or cancelled leaves the queue");
+        };
+        match std::mem::replace(&mut call.stage, Stage::Running) {
+            Stage::Queued(arguments) => {
+                call.started = Some(Instant::now());
+                let link = Link {
+                    ticket,
+                    token: call.token.clone(),
+                    events: self.event_sender.clone(),
+                    wants_progress: call.progress_token.is_some(),
+                    interval: self.limits.progress_interval,
+                    last: Cell::new(None),
+                    state,
+                };
+                if let Err(error) = spawn(call.tool, arguments, link, Arc::clone(&self.tools)) {
+                    tracing::error!(%error, "cannot start a thread for a call");
+                    self.fail(ticket, "busy: the system gives no more threads; try again later");
+                    self.lingering.remove(&ticket);
+                }
+            }
+            // A thread that is gone has sent its result: it will be seen next.
+            Stage::Resuming(permit) => drop(permit.try_send(())),
+            Stage::Running | Stage::Paused => unreachable!("only a call in the queue is given a permit"),
+        }
+    }
+
+    /// A request is out of the table: what it held becomes free, and its thread is told to stop.
+    pub(super) fn stop(&mut self, ticket: Ticket, work: Work) {
+        let Work::Call(call) = work else { return };
+        self.deadlines.remove(&(call.deadline, ticket));
+        call.token.cancel();
+        let class = call.tool.class;
+        match call.stage {
+            Stage::Queued(_) => self.admission.forget(class, ticket),
+            Stage::Running => {
+                self.lingering.insert(ticket);
+                self.release(class);
+            }
+            Stage::Paused => drop(self.lingering.insert(ticket)),
+            Stage::Resuming(_) => {
+                self.lingering.insert(ticket);
+                self.admission.forget(class, ticket);
+            }
+        }
+    }
+
+    fn release(&mut self, class: Class) {
+        if let Some(next) = self.admission.release(class) {
+            self.go_on(next);
+        }
+    }
+
+    pub(super) fn on_finished(&mut self, ticket: Ticket, reply: Reply) {
+        if let Some(Work::Call(call)) = self.requests.work(ticket) {
+            let (era, tool, arrived, started) = (call.era, call.tool.name, call.arrived, call.started);
+            if arrived.elapsed() > SLOW {
+                let queued_ms = started.map_or(0, |started| started.duration_since(arrived).as_millis());
+                tracing::info!(tool, queued_ms, total_ms = arrived.elapsed().as_millis(), "slow call");
+            }
+            self.answer(ticket, Ok(protocol::tool_result(era, &reply.text, reply.is_error)));
+        }
+        // Whether it was answered just now or long ago: the thread is gone.
+        self.lingering.remove(&ticket);
+    }
+
+    pub(super) fn on_progress(&mut self, ticket: Ticket, report: ProgressReport) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        let Some(token) = &call.progress_token else { return };
+        // The value must grow with each notification.
+        if report.thousandths <= call.progress {
+            return;
+        }
+        call.progress = report.thousandths;
+        let params = json!({
+            "progressToken": token, "progress": report.thousandths, "total": 1000, "message": report.message,
+        });
+        self.output.send(requests::notification("notifications/progress", params));
+    }
+
+    pub(super) fn on_paused(&mut self, ticket: Ticket) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        call.stage = Stage::Paused;
+        let class = call.tool.class;
+        if !call.extended {
+            call.extended = true;
+            self.deadlines.remove(&(call.deadline, ticket));
+            call.deadline += self.limits.index_wait;
+            self.deadlines.insert((call.deadline, ticket));
+        }
+        self.release(class);
+    }
+
+    /// Dropping `permit` tells the thread of a call that is not in flight any more to end.
+    pub(super) fn on_resume(&mut self, ticket: Ticket, permit: SyncSender<()>) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        call.stage = Stage::Resuming(permit);
+        if self.admission.readmit(call.tool.class, ticket) == Verdict::Run {
+            self.go_on(ticket);
+        }
+    }
+
+    pub(super) fn on_deadlines(&mut self) {
+        let now = Instant::now();
+        while let Some((at, ticket)) = self.deadlines.first().copied()
+            && at <= now
+        {
+            self.deadlines.pop_first();
+            if let Some(Work::Call(call)) = self.requests.work(ticket) {
+                let after = at.duration_since(call.arrived).as_secs_f32();
+                let text = match call.stage {
+                    Stage::Queued(_) => {
+                        format!("timed out after {after:.0} s, before it could run: the server is busy; try again later")
+                    }
+                    _ => format!("timed out after {after:.0} s; ask for less (a narrower path, a smaller depth)"),
+                };
+                self.fail(ticket, &text);
+            }
+        }
+    }
+
+    /// Answers a call with a failure that the model reads.
+    pub(super) fn fail(&mut self, ticket: Ticket, text: &str) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        let result = protocol::tool_result(call.era, &format!("{}: {text}", call.tool.name), true);
+        self.answer(ticket, Ok(result));
+    }
+
+    fn state(&self) -> ServerState {
+        ServerState {
+            uptime: self.started.elapsed(),
+            in_flight: self.requests.len(),
+            lanes: self.admission.state(),
+            lingering: self.lingering.len(),
+        }
+    }
+}
+
+/// What an argument takes in memory, roughly.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
+}
+
+/// The connection from a call's thread to the dispatcher.
+struct Link {
+    ticket: Ticket,
+    token: CancelToken,
+    events: Sender<Event>,
+    wants_progress: bool,
+    interval: Duration,
+    last: Cell<Option<Instant>>,
+    state: ServerState,
+}
+
+impl Host for Link {
+    fn cancel(&self) -> &CancelToken {
+        &self.token
+    }
+
+    fn progress(&self, report: &ProgressReport) {
+        let due = self.last.get().is_none_or(|last| last.elapsed() >= self.interval);
+        if self.wants_progress && due {
+            self.last.set(Some(Instant::now()));
+            // A dispatcher that is busy has better things to do.
+            let _ = self.events.try_send(Event::Progress(self.ticket, report.clone()));
+        }
+    }
+
+    fn pause(&self) {
+        // A dispatcher that is gone needs no permit back.
+        let _ = self.events.blocking_send(Event::Paused(self.ticket));
+    }
+
+    fn resume(&self) -> bool {
+        let (permit, granted) = sync_channel(1);
+        self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok()
+    }
+
+    fn server(&self) -> Option<&ServerState> {
+        Some(&self.state)
+    }
+}
+
+/// Runs a call on a thread of its own. Whatever happens there, the dispatcher hears of its end.
+fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn Tools>) -> std::io::Result<()> {
+    let name = format!("{}-{}", tool.class.word(), tool.name);
+    std::thread::Builder::new().name(name).spawn(move || {
+        let reply = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link))).unwrap_or_else(|_| {
+            // The message of the panic is in the log: it may hold text of the repository.
+            Reply::error(format!("{}: internal error; the call failed, the server goes on", tool.name))
+        });
+        let _ = link.events.blocking_send(Event::Finished(link.ticket, reply));
+    })?;
+    Ok(())
+}

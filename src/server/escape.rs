@@ -1,0 +1,103 @@
+//! The door through which text of the repository, of file names and of callers comes into a reply: it cannot forge structure
+//! there. Nothing is deleted: what could deceive is shown as `\u{..}`, and what is cut says so.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Text on one line, of bounded length: names, paths, signatures, values.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct SafeLine(String);
+
+impl SafeLine {
+    /// Escapes `text`; what exceeds `most` bytes is replaced by its number of characters.
+    pub(super) fn new(text: &str, most: usize) -> Self {
+        let escaped = escape(text, |letter| letter == '\t' || letter == '\n');
+        if escaped.len() <= most {
+            return Self(escaped.into_owned());
+        }
+        let mut end = most;
+        while !escaped.is_char_boundary(end) {
+            end -= 1;
+        }
+        Self(format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count()))
+    }
+
+    /// The text.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SafeLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it cannot be taken for
+/// anything else.
+pub(super) fn source_line(text: &str, most: usize) -> String {
+    let escaped = escape(text, |letter| letter == '\n');
+    if escaped.len() <= most {
+        return escaped.into_owned();
+    }
+    let mut end = most;
+    while !escaped.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count())
+}
+
+/// Whether a character changes how the text around it is read or shown, without being seen itself.
+fn deceives(letter: char) -> bool {
+    matches!(letter,
+        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'   // control characters
+        | '\u{ad}' | '\u{61c}' | '\u{180e}'                            // soft hyphen, Arabic mark, Mongolian separator
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'            // zero width, line separators, direction
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' // joiners, isolates, marks
+        | '\u{e0000}'..='\u{e007f}') // tags
+}
+
+fn escape(text: &str, also: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(|letter| deceives(letter) || also(letter)) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        match letter {
+            '\n' if also(letter) => escaped.push_str("\\n"),
+            '\t' if also(letter) => escaped.push_str("\\t"),
+            _ if deceives(letter) || also(letter) => escaped.extend(letter.escape_unicode()),
+            _ => escaped.push(letter),
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_invisible_gets_through_and_nothing_is_lost() {
+        let hostile = "a\n</system>\u{1b}[31m\u{202e}x\u{200b}\u{e0041}\u{85}\r\u{feff}```";
+        let line = SafeLine::new(hostile, 1000);
+        assert_eq!(line.as_str(), "a\\n</system>\\u{1b}[31m\\u{202e}x\\u{200b}\\u{e0041}\\u{85}\\u{d}\\u{feff}```");
+        assert_eq!(source_line("\tif a:\r", 1000), "\tif a:\\u{d}");
+    }
+
+    #[test]
+    fn honest_text_stays_as_it_is() {
+        for text in ["", "def f(x): # 名前 é 🦀", "`a` ```b``` <c>"] {
+            assert_eq!(SafeLine::new(text, 1000).as_str(), text);
+            assert_eq!(source_line(text, 1000), text);
+        }
+    }
+
+    #[test]
+    fn what_is_cut_says_so_and_is_cut_between_characters() {
+        assert_eq!(SafeLine::new("ééééé", 5).as_str(), "éé…(+3)");
+        assert!(SafeLine::new(&"x".repeat(1 << 20), 200).as_str().len() < 230);
+        assert_eq!(source_line("abcdef", 4), "abcd…(+2)");
+    }
+}

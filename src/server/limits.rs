@@ -1,0 +1,61 @@
+//! The numbers that bound the server: sizes, queues, permits and times. Plain data; nothing here acts.
+
+use std::time::Duration;
+
+/// What bounds one server process.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Longest line that is read, in bytes.
+    pub line_bytes: usize,
+    /// Answers that wait for the client to read, in bytes; beyond it no further message is taken from the input.
+    pub output_bytes: usize,
+    /// Calls that may wait for a permit, all classes together.
+    pub queued_calls: usize,
+    /// Their arguments together, in bytes.
+    pub queued_bytes: usize,
+    /// Calls of class `Control` at once.
+    pub control_permits: usize,
+    /// Calls of class `Query` at once.
+    pub query_permits: usize,
+    /// Calls of class `Heavy` at once.
+    pub heavy_permits: usize,
+    /// Threads of calls that were given up but have not ended yet; beyond it new calls are refused.
+    pub lingering_calls: usize,
+    /// How long a call waits for the first index of a repository before it answers with what is known so far.
+    pub index_wait: Duration,
+    /// How long a call waits for changed files to be taken in before it answers from the index at hand and says what it misses.
+    pub renewal_wait: Duration,
+    /// After the end of input: how long calls in flight may still run.
+    pub end_grace: Duration,
+    /// At the end: how long the client may read nothing before the rest of the output is given up.
+    pub output_stall: Duration,
+    /// After a signal: when the process ends whatever happens.
+    pub signal_grace: Duration,
+    /// Time between two looks at the parent process and at idle stores.
+    pub housekeeping: Duration,
+    /// Shortest time between two progress notifications of one call.
+    pub progress_interval: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self {
+            line_bytes: 8 << 20,
+            output_bytes: 16 << 20,
+            queued_calls: 256,
+            queued_bytes: 16 << 20,
+            control_permits: 4,
+            query_permits: cores.clamp(2, 8),
+            heavy_permits: 2,
+            lingering_calls: 64,
+            index_wait: Duration::from_secs(25),
+            renewal_wait: Duration::from_secs(3),
+            end_grace: Duration::from_secs(5),
+            output_stall: Duration::from_secs(5),
+            signal_grace: Duration::from_millis(300),
+            housekeeping: Duration::from_secs(1),
+            progress_interval: Duration::from_millis(200),
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! One line to one message: JSON-RPC as the protocol restricts it. Knows no method and no version.
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// The id of a request: it comes back in the answer exactly as it came.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum RequestId {
+    /// An integer.
+    Integer(Number),
+    /// A string.
+    Text(Box<str>),
+}
+
+impl RequestId {
+    /// The id in a JSON text, if it is one that a request may have.
+    pub(super) fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Text(text.as_str().into())),
+            Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
+            _ => None,
+        }
+    }
+
+    /// The id as JSON.
+    pub(super) fn to_json(&self) -> Value {
+        match self {
+            Self::Integer(number) => Value::Number(number.clone()),
+            Self::Text(text) => Value::from(text.as_ref()),
+        }
+    }
+}
+
+/// An error of the protocol, as opposed to a tool that fails.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct RpcError {
+    /// One of the codes below.
+    pub(super) code: i32,
+    /// What is wrong and what to do.
+    pub(super) message: String,
+    /// More for programs.
+    pub(super) data: Option<Value>,
+}
+
+/// Not JSON.
+pub(super) const PARSE_ERROR: i32 = -32700;
+/// JSON, but no request.
+pub(super) const INVALID_REQUEST: i32 = -32600;
+/// A method that does not exist in the era of the request.
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+/// Parameters that do not fit the method.
+pub(super) const INVALID_PARAMS: i32 = -32602;
+/// A version that the server does not speak, in the stateless era.
+pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
+
+impl RpcError {
+    /// An error without data.
+    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+}
+
+/// What a line says.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Message {
+    /// Wants exactly one answer.
+    Request(Request),
+    /// Wants none. Parameters that are no object are as good as none.
+    Notification {
+        /// What happened.
+        method: Box<str>,
+        /// Its parameters.
+        params: Map<String, Value>,
+    },
+    /// An answer to a request of ours. We send none, so nobody waits for it.
+    Response,
+    /// Cannot be served; the error goes out with the id if there is one.
+    Invalid(Option<RequestId>, RpcError),
+    /// Several messages in one array.
+    Batch(Vec<Message>),
+}
+
+/// A request.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Request {
+    /// Its id.
+    pub(super) id: RequestId,
+    /// What is asked.
+    pub(super) method: Box<str>,
+    /// Its parameters: empty if there are none, an error if they are not an object.
+    pub(super) params: Result<Map<String, Value>, RpcError>,
+}
+
+/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not there" and is skipped without
+/// recursion, so that depth cannot exhaust the stack and the id of a request with unusable parameters is still known.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads one line.
+pub(super) fn parse(line: &[u8]) -> Message {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not UTF-8"));
+    };
+    let text = text.trim_matches([' ', '\t', '\r']);
+    if text.starts_with('[') {
+        return match serde_json::from_str::<Vec<&RawValue>>(text) {
+            Ok(members) if members.is_empty() => invalid(None, "an empty batch"),
+            Ok(members) => Message::Batch(members.iter().map(|member| parse_member(member.get())).collect()),
+            Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        };
+    }
+    parse_member(text)
+}
+
+/// Finds the id in the beginning of a message that is too long to read, if it stands before the part that was cut off.
+pub(super) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
+    struct FindId<'a>(&'a mut Option<Value>);
+    impl<'de> Visitor<'de> for FindId<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+            while let Some(name) = members.next_key::<String>()? {
+                if name == "id" {
+                    *self.0 = Some(members.next_value()?);
+                    return Ok(());
+                }
+                members.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+    // A number at the very end may go on behind the cut.
+    let end = prefix.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    let mut id = None;
+    // The prefix ends in the middle of a value, so an error is expected and says nothing.
+    let _ = serde_json::Deserializer::from_slice(&prefix[..end]).deserialize_map(FindId(&mut id));
+    RequestId::from_json(&id?)
+}
+
+fn parse_member(text: &str) -> Message {
+    if !text.starts_with('{') {
+        return match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => invalid(None, "a message is an object"),
+            Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        };
+    }
+    let envelope: Envelope<'_> = match serde_json::from_str(text) {
+        Ok(envelope) => envelope,
+        Err(error) if error.is_data() => return invalid(None, "a member is there twice"),
+        Err(_) => return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+    };
+    let id = envelope.id.map(|id| serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id)));
+    if string(envelope.jsonrpc).as_deref() != Some("2.0") {
+        return invalid(id.flatten(), "the member `jsonrpc` must be \"2.0\"");
+    }
+    let Some(method) = envelope.method else {
+        return match envelope.result.or(envelope.error) {
+            Some(_) => Message::Response,
+            None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
+        };
+    };
+    let Some(method) = string(Some(method)) else {
+        return invalid(id.flatten(), "the member `method` must be a string");
+    };
+    let params = envelope.params.map_or_else(|| Ok(Map::new()), read_params);
+    match id {
+        None => Message::Notification { method: method.into(), params: params.unwrap_or_default() },
+        Some(None) => invalid(None, "the member `id` must be a string or an integer"),
+        Some(Some(id)) => Message::Request(Request { id, method: method.into(), params }),
+    }
+}
+
+fn read_params(params: &RawValue) -> Result<Map<String, Value>, RpcError> {
+    match serde_json::from_str(params.get()) {
+        Ok(Value::Object(params)) => Ok(params),
+        Ok(_) => Err(RpcError::new(INVALID_PARAMS, "the member `params` must be an object")),
+        Err(_) => {
+            Err(RpcError::new(INVALID_PARAMS, "the member `params` is nested too deeply or holds text that is not Unicode"))
+        }
+    }
+}
+
+fn string(raw: Option<&RawValue>) -> Option<String> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn invalid(id: Option<RequestId>, message: &str) -> Message {
+    Message::Invalid(id, RpcError::new(INVALID_REQUEST, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error_of(line: &str) -> (Option<Value>, i32) {
+        match parse(line.as_bytes()) {
+            Message::Invalid(id, error) => (id.map(|id| id.to_json()), error.code),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn ids_keep_their_kind_and_value() {
+        for id in ["0", "-1", "9007199254740993", "9223372036854775807", "\"0\"", "\"\"", "\"é\\n\""] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+            let Message::Request(request) = parse(line.as_bytes()) else { panic!("{line}") };
+            let expected: Value = serde_json::from_str(id).expect("the ids above are JSON");
+            assert_eq!(request.id.to_json(), expected);
+            assert_eq!(request.params, Ok(Map::new()));
+        }
+        assert_ne!(RequestId::from_json(&Value::from(7)), RequestId::from_json(&Value::from("7")));
+    }
+
+    #[test]
+    fn what_is_no_request_gets_the_code_of_its_fault() {
+        for (line, id, code) in [
+            ("text", None, PARSE_ERROR),
+            ("{\"a\":", None, PARSE_ERROR),
+            ("[1,", None, PARSE_ERROR),
+            ("\0\0", None, PARSE_ERROR),
+            ("[]", None, INVALID_REQUEST),
+            ("42", None, INVALID_REQUEST),
+            ("{}", None, INVALID_REQUEST),
+            (r#"{"id":1,"method":"m"}"#, Some(Value::from(1)), INVALID_REQUEST),
+            (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, Some(Value::from(1)), INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, Some(Value::from(1)), INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"m"}"#, None, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#, None, INVALID_REQUEST),
+        ] {
+            assert_eq!(error_of(line), (id, code), "{line}");
+        }
+        assert!(matches!(parse(b"\xff\xfe{}"), Message::Invalid(None, RpcError { code: PARSE_ERROR, .. })));
+    }
+
+    #[test]
+    fn unusable_parameters_leave_the_id_known() {
+        let deep =
+            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"x":{}{}}}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+        for line in [
+            deep.as_str(),
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":"\ud800"}}"#,
+        ] {
+            let Message::Request(request) = parse(line.as_bytes()) else { panic!("{}", &line[..60]) };
+            assert_eq!(request.id.to_json(), Value::from(7));
+            assert_eq!(request.params.expect_err("they cannot be used").code, INVALID_PARAMS);
+        }
+    }
+
+    #[test]
+    fn notifications_answers_and_batches() {
+        assert!(matches!(parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#), Message::Notification { .. }));
+        assert_eq!(parse(br#"{"jsonrpc":"2.0","id":9,"result":null}"#), Message::Response);
+        assert_eq!(parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#), Message::Response);
+        let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else { panic!("a batch") };
+        assert!(matches!(members[..], [Message::Request(_), Message::Invalid(None, _)]));
+    }
+
+    #[test]
+    fn the_id_of_an_oversize_message_is_found_when_it_stands_in_front() {
+        let find = |prefix: &str| id_in_prefix(prefix.as_bytes()).map(|id| id.to_json());
+        assert_eq!(find(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":"yyy"#), Some(Value::from("a")));
+        assert_eq!(find(r#"{"method":"m","id":3,"params":{"x":"yyy"#), Some(Value::from(3)));
+        assert_eq!(find(r#"{"method":"m","params":{"id":4,"x":"yyy"#), None, "an id inside the parameters is another one");
+        assert_eq!(find("xxxxxxxx"), None);
+        assert_eq!(find(r#"{"id":1"#), None, "a number may go on behind the cut");
+    }
+}

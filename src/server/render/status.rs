@@ -1,0 +1,93 @@
+//! The answer of `status`.
+
+use super::{RAISE, lines, path, plural};
+use crate::query::StatusResult;
+use crate::query::status::{LanguageStatus, SkippedFiles};
+use crate::server::budget::Page;
+use crate::server::escape::SafeLine;
+use crate::server::reply;
+use crate::server::repositories::rough;
+use crate::server::tools::{Answer, ServerState};
+use serde_json::Value;
+
+/// The state of the store, and of the server if one is running.
+pub(in crate::server) struct State {
+    /// The store.
+    pub(in crate::server) result: StatusResult,
+    /// The server.
+    pub(in crate::server) server: Option<ServerState>,
+}
+
+impl Answer for State {
+    fn render(&self, page: &mut Page) -> String {
+        let result = &self.result;
+        let seconds = result.build_duration.as_secs_f32();
+        page.add(&format!("store {}, made in {seconds:.1} s", megabytes(result.store_bytes)));
+        if let Some(server) = &self.server {
+            page.add(&server_line(server));
+        }
+        page.section("languages:", result.languages.iter().map(language));
+        let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
+        if total > 0 {
+            page.section(&format!("not indexed: {}", plural(total, "file")), result.skipped.iter().map(skipped));
+        }
+        let problems = result.problems.iter().map(|(file, problem)| {
+            format!("  {}:{} {}", path(file), lines(problem.first_line, problem.last_line), problem.kind.word())
+        });
+        let title = format!("regions not understood: {} in {}", result.problem_total, plural(result.problem_files, "file"));
+        let shown = page.section(&title, problems);
+        page.left_out(shown, result.problem_total, "regions", &format!("{RAISE}, or query the view `problems` with `sql`"));
+        let root = SafeLine::new(&result.root.to_string_lossy(), 300);
+        let symbols: u64 = result.languages.iter().map(|language| language.symbols).sum();
+        format!("{root}: {}, {}", plural(result.files, "file"), plural(symbols, "symbol"))
+    }
+
+    fn json(&self) -> Value {
+        reply::status(&self.result)
+    }
+}
+
+fn language(language: &LanguageStatus) -> String {
+    let sites = &language.sites;
+    let share = |count: u64| (count * 100).checked_div(sites.total()).unwrap_or(0);
+    let partial = if language.partial > 0 { format!(" ({} in part)", language.partial) } else { String::new() };
+    format!(
+        "  {}: {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, {} % external, {} % unresolved",
+        SafeLine::new(&language.name, 40),
+        plural(language.files, "file"),
+        plural(language.lines, "line"),
+        plural(language.symbols, "symbol"),
+        plural(sites.total(), "reference"),
+        share(sites.resolved),
+        share(sites.likely),
+        share(sites.ambiguous),
+        share(sites.external),
+        share(sites.unresolved),
+    )
+}
+
+fn skipped(skipped: &SkippedFiles) -> String {
+    let examples: Vec<String> = skipped.examples.iter().take(3).map(|file| path(file).to_string()).collect();
+    let examples = if examples.is_empty() { String::new() } else { format!(", e.g. {}", examples.join(", ")) };
+    format!("  {} {}{examples}", skipped.files, skipped.reason.word())
+}
+
+fn server_line(server: &ServerState) -> String {
+    let lanes: Vec<String> = server
+        .lanes
+        .iter()
+        .map(|lane| format!("{} {}/{} running, {} waiting", lane.class.word(), lane.running, lane.permits, lane.waiting))
+        .collect();
+    format!(
+        "server {}: up {}, {} in flight; {}; {} not stopped yet",
+        env!("CARGO_PKG_VERSION"),
+        rough(server.uptime),
+        plural(server.in_flight as u64, "request"),
+        lanes.join("; "),
+        plural(server.lingering as u64, "call"),
+    )
+}
+
+fn megabytes(bytes: u64) -> String {
+    format!("{:.1} MB", bytes as f64 / 1e6)
+}

@@ -1,0 +1,96 @@
+//! JSON of answers about files, rows and the store itself.
+
+use super::{brief, list, path, total};
+use crate::query::grep::GrepHit;
+use crate::query::sql::{SqlBound, SqlValue};
+use crate::query::status::LanguageStatus;
+use crate::query::{GrepResult, SqlResult, StatusResult};
+use serde_json::{Map, Value, json};
+use std::time::UNIX_EPOCH;
+
+/// The answer of `grep`.
+pub(in crate::server) fn grep(result: &GrepResult) -> Value {
+    json!({
+        "total": total(result.total),
+        "file_total": total(result.file_total),
+        "searched": result.searched,
+        "not_text": result.not_text,
+        "unreadable": list(&result.unreadable, |(file, reason)| json!({"path": path(file), "reason": reason})),
+        "files": list(&result.files, |file| json!({
+            "path": path(&file.path), "total": file.total, "stale": file.stale, "hits": list(&file.hits, hit),
+        })),
+    })
+}
+
+fn hit(hit: &GrepHit) -> Value {
+    json!({
+        "line": hit.line,
+        "column": hit.column,
+        "text": hit.text,
+        "before": hit.before,
+        "after": hit.after,
+        "enclosing": hit.enclosing.as_ref().map(brief),
+    })
+}
+
+/// The answer of `sql`.
+pub(in crate::server) fn sql(result: &SqlResult) -> Value {
+    json!({
+        "columns": result.columns,
+        "rows": list(&result.rows, |row| list(row, sql_value)),
+        "total": total(result.total),
+        "stopped_by": result.stopped_by.map(|bound| match bound {
+            SqlBound::Rows => "rows",
+            SqlBound::Size => "size",
+            SqlBound::Time => "time",
+        }),
+    })
+}
+
+fn sql_value(value: &SqlValue) -> Value {
+    match value {
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(number) => json!(number),
+        SqlValue::Real(number) => json!(number),
+        SqlValue::Text(text) => json!(text),
+        SqlValue::Blob(bytes) => json!({"bytes": bytes.len()}),
+    }
+}
+
+/// The answer of `status`.
+pub(in crate::server) fn status(result: &StatusResult) -> Value {
+    let skipped: Map<String, Value> =
+        result.skipped.iter().map(|skipped| (skipped.reason.word().to_owned(), json!(skipped.files))).collect();
+    json!({
+        "root": result.root.to_string_lossy(),
+        "uid": format!("{:016x}", result.identity.uid),
+        "generation": result.identity.generation,
+        "built_at": result.built_at.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        "build_seconds": result.build_duration.as_secs_f64(),
+        "store_bytes": result.store_bytes,
+        "files": result.files,
+        "languages": list(&result.languages, language),
+        "skipped": skipped,
+        "problems": list(&result.problems, |(file, problem)| json!({
+            "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line, "last_line": problem.last_line,
+        })),
+        "problem_total": result.problem_total,
+        "problem_files": result.problem_files,
+    })
+}
+
+fn language(language: &LanguageStatus) -> Value {
+    let sites = &language.sites;
+    json!({
+        "name": language.name,
+        "files": language.files,
+        "partial": language.partial,
+        "lines": language.lines,
+        "bytes": language.bytes,
+        "symbols": language.symbols,
+        "sites": {
+            "resolved": sites.resolved, "likely": sites.likely, "ambiguous": sites.ambiguous,
+            "external": sites.external, "unresolved": sites.unresolved,
+        },
+    })
+}

@@ -1,0 +1,292 @@
+//! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
+//! none. Index runs belong to `index::Jobs` and outlive the call that started them.
+
+use super::escape::SafeLine;
+use super::limits::Limits;
+use super::tools::{Host, ProgressReport};
+use crate::config::{self, Config, ConfigError, Repository};
+use crate::index::{self, ChangeSet, Job, JobState, Jobs, Phase, Progress, Verified};
+use crate::model::RepoPath;
+use crate::model::cancel::CancelToken;
+use crate::query::ReadFile;
+use crate::source;
+use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Files that an answer names because it does not reflect them yet; more are counted.
+const NAMED_FILES: usize = 5;
+/// How long a wait may overlook that nobody wants the answer any more.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// Why a repository cannot be asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Unavailable {
+    /// What went wrong.
+    pub(super) what: String,
+    /// What the caller can do.
+    pub(super) hint: String,
+}
+
+/// How long calls wait for an index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Patience {
+    /// For the first one, without which nothing can be answered.
+    pub first: Duration,
+    /// For the next one, when files have changed.
+    pub renewal: Duration,
+}
+
+/// The repositories that this process serves.
+pub struct Repositories {
+    config: Result<Config, Unavailable>,
+    /// The repository of calls that name none; else it is found from the working directory.
+    root: Option<PathBuf>,
+    patience: Patience,
+    pool: OnceLock<Result<Pool, StoreError>>,
+    jobs: Jobs,
+    verified: Verified,
+}
+
+/// What came of opening a repository.
+pub(super) enum Readiness {
+    /// It can be asked.
+    Ready(Box<Opened>),
+    /// Its first index is being made.
+    Working(SoFar),
+}
+
+/// A repository that can be asked.
+pub(super) struct Opened {
+    /// Its store at one moment.
+    pub(super) snapshot: Snapshot,
+    /// Its files.
+    pub(super) files: Files,
+    /// Changes of the files that the store does not reflect yet; an index run takes them in.
+    behind: Option<ChangeSet>,
+}
+
+/// The files of a repository, for showing and searching them.
+pub(super) struct Files {
+    root: PathBuf,
+    limits: config::Limits,
+}
+
+/// A first index in the making.
+#[derive(Debug)]
+pub(super) struct SoFar {
+    name: String,
+    progress: ProgressReport,
+}
+
+impl Patience {
+    /// What a server has.
+    pub(super) fn of(limits: &Limits) -> Self {
+        Self { first: limits.index_wait, renewal: limits.renewal_wait }
+    }
+}
+
+impl Repositories {
+    /// Nothing is opened or looked at before the first call.
+    pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
+        let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
+        let jobs = Jobs::new(config.as_ref().map(|config| config.limits).unwrap_or_default());
+        Self { config, root, patience, pool: OnceLock::new(), jobs, verified: Verified::new() }
+    }
+
+    /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
+    /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it.
+    pub(super) fn open(&self, root: Option<&str>, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+        let config = self.config.as_ref().map_err(Unavailable::clone)?;
+        let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
+        let repository = self.find(config, root)?;
+        let location = Location::new(&repository.cache, &repository.root);
+        let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
+            Err(error) if error.calls_for_build() => match self.await_index(&location, patience.first, host)? {
+                Some(so_far) => return Ok(Readiness::Working(so_far)),
+                // What the run has made reflects the files: no need to compare again.
+                None => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
+            },
+            other => other.map_err(|error| store_failed(&error))?,
+        };
+        let changes = index::freshness(&snapshot, &config.limits, &self.verified, host.cancel())
+            .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+        if changes.is_empty() {
+            return Ok(ready(config, snapshot, repository, None));
+        }
+        drop(snapshot);
+        // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
+        let renewed = matches!(self.await_index(&location, patience.renewal, host), Ok(None));
+        let snapshot = self.snapshot(&location, host.cancel())?;
+        Ok(ready(config, snapshot, repository, (!renewed).then_some(changes)))
+    }
+
+    fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {
+        self.pool()?.snapshot(location, cancel).map_err(|error| store_failed(&error))
+    }
+
+    fn find(&self, config: &Config, root: Option<&str>) -> Result<Repository, Unavailable> {
+        let found = match (root, &self.root) {
+            (Some(named), _) => {
+                let path = Path::new(named);
+                if !path.is_absolute() {
+                    return Err(unavailable(
+                        "`root` must be an absolute path",
+                        "leave it out for the repository of this session",
+                    ));
+                }
+                config.repository_around(path)
+            }
+            (None, Some(root)) => config.repository_at(root),
+            (None, None) => config.default_repository(),
+        };
+        found.map_err(|error| unavailable(&error.to_string(), error.hint()))
+    }
+
+    fn pool(&self) -> Result<&Pool, Unavailable> {
+        let pool = self.pool.get_or_init(|| Pool::new(PoolSettings::default()));
+        pool.as_ref().map_err(store_failed)
+    }
+
+    /// Has the store brought up to date and waits for it. Gives how far the run is if it takes longer than `patience`.
+    fn await_index(&self, location: &Location, patience: Duration, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
+        let job = self.jobs.start(location);
+        host.pause();
+        let state = watch(&job, patience, host);
+        if !host.resume() || host.cancel().is_cancelled() {
+            return Err(unavailable("cancelled", "ask again"));
+        }
+        let progress = match state {
+            JobState::Done(Ok(_)) => return Ok(None),
+            JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
+            JobState::Running(progress) => report(progress),
+            JobState::Queued => ProgressReport { thousandths: 0, message: "waiting for other repositories".to_owned() },
+        };
+        let name = location.root().file_name().unwrap_or_default().to_string_lossy();
+        Ok(Some(SoFar { name: SafeLine::new(&name, 80).to_string(), progress }))
+    }
+}
+
+fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Option<ChangeSet>) -> Readiness {
+    let files = Files { root: repository.root, limits: config.limits };
+    Readiness::Ready(Box::new(Opened { snapshot, files, behind }))
+}
+
+/// Waits for the end of a run, telling the host how far it is.
+fn watch(job: &Job, patience: Duration, host: &dyn Host) -> JobState {
+    let until = Instant::now() + patience;
+    let mut seen = None;
+    loop {
+        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
+        if let JobState::Running(progress) = state {
+            host.progress(&report(progress));
+            seen = Some(progress);
+        }
+        if matches!(state, JobState::Done(_)) || host.cancel().is_cancelled() || Instant::now() >= until {
+            return state;
+        }
+    }
+}
+
+impl Opened {
+    /// Of which state of the files the answer speaks.
+    pub(super) fn freshness(&self) -> String {
+        let meta = self.snapshot.meta();
+        let generation = meta.identity.generation;
+        let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
+        match &self.behind {
+            None => format!("generation {generation}, up to date"),
+            Some(changes) => match changes.len() {
+                None => format!("generation {generation}, made {age} ago by other rules; a new one is being made"),
+                Some(count) => {
+                    let mut names: Vec<String> =
+                        changes.paths().take(NAMED_FILES).map(|path| SafeLine::new(path.as_str(), 120).to_string()).collect();
+                    if count > names.len() {
+                        names.push(format!("{} more", count - names.len()));
+                    }
+                    format!("generation {generation}, made {age} ago; not yet taken in: {}", names.join(", "))
+                }
+            },
+        }
+    }
+}
+
+impl ReadFile for Files {
+    fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
+        // Lines of any length may be looked at; they are cut when they are shown.
+        let limits = config::Limits { line_bytes: usize::MAX, ..self.limits };
+        let file = source::read_named(&self.root, path, &limits).map_err(|error| io::Error::other(error.to_string()))?;
+        file.text.map(|text| text.bytes).map_err(|reason| io::Error::other(reason.word()))
+    }
+}
+
+impl SoFar {
+    /// What a caller is told.
+    pub(super) fn text(&self) -> String {
+        format!(
+            "{} is being indexed for the first time ({}). The index goes on by itself: ask again in a moment. \
+             Until then only reading and searching files directly can answer.",
+            self.name, self.progress.message,
+        )
+    }
+}
+
+/// A phase's share of a whole index, in thousandths: where it begins and where it ends.
+fn share(phase: Phase) -> (u32, u32) {
+    match phase {
+        Phase::Walk => (1, 20),
+        Phase::Extract => (20, 700),
+        Phase::Resolve => (700, 900),
+        Phase::Write => (900, 999),
+    }
+}
+
+fn report(progress: Progress) -> ProgressReport {
+    let (begin, end) = share(progress.phase);
+    let within = (u64::from(end - begin) * progress.done.min(progress.total)).checked_div(progress.total).unwrap_or(0);
+    let thousandths = begin + u32::try_from(within).unwrap_or(0);
+    let message = match progress.total {
+        0 => format!("indexing: {} files", progress.phase.word()),
+        total => format!("indexing: {} {} of {total} files", progress.phase.word(), progress.done),
+    };
+    ProgressReport { thousandths, message }
+}
+
+/// A duration as people say it.
+pub(super) fn rough(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
+    }
+}
+
+fn store_failed(error: &StoreError) -> Unavailable {
+    let hint = if error.is_cancelled() { "ask again" } else { "check the cache directory: its permissions and its free space" };
+    unavailable(&error.to_string(), hint)
+}
+
+fn unavailable(what: &str, hint: &str) -> Unavailable {
+    Unavailable { what: SafeLine::new(what, 600).to_string(), hint: hint.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_never_goes_back() {
+        let mut last = 0;
+        for phase in [Phase::Walk, Phase::Extract, Phase::Resolve, Phase::Write] {
+            for done in [0, 1, 50, 100] {
+                let now = report(Progress { phase, done, total: 100 }).thousandths;
+                assert!(now >= last && now < 1000, "{phase:?} {done}");
+                last = now;
+            }
+            assert!(report(Progress { phase, done: 0, total: 0 }).thousandths > 0);
+        }
+    }
+}

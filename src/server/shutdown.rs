@@ -1,0 +1,68 @@
+//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing else does.
+
+use super::dispatch::Event;
+use crate::model::cancel::CancelToken;
+use rustix::process::{Pid, getppid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::io;
+use std::time::Duration;
+use tokio::sync::mpsc::Sender;
+
+/// Starts the thread that waits for signals. The first one asks the dispatcher to end and starts the watchdog; the second
+/// ends the process at once.
+pub(super) fn on_signal(events: Sender<Event>, grace: Duration) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let mut seen = false;
+        for _ in signals.forever() {
+            if seen {
+                exit_now();
+            }
+            seen = true;
+            watchdog(grace);
+            // Not a blocking send: the second signal must be heard even if the dispatcher is stuck.
+            if events.try_send(Event::Terminate).is_err() {
+                tracing::warn!("the dispatcher does not take events: the watchdog will end the process");
+            }
+        }
+    })?;
+    Ok(())
+}
+
+/// Ends the process after `grace`, whatever the other threads do.
+pub(super) fn watchdog(grace: Duration) {
+    let spawned = std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
+        // Nobody cancels this token: it is a wait that nothing can hold up.
+        CancelToken::new().wait(grace);
+        exit_now();
+    });
+    if spawned.is_err() {
+        exit_now();
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the way out when the dispatcher cannot return; the store is whole at every instant"
+)]
+fn exit_now() -> ! {
+    std::process::exit(0)
+}
+
+/// The process that started this one.
+#[derive(Debug)]
+pub(super) struct Parent(Option<Pid>);
+
+impl Parent {
+    /// Remembers who it is now.
+    pub(super) fn now() -> Self {
+        Self(getppid())
+    }
+
+    /// Whether it has ended, so that this process belongs to somebody else. A client that dies while another process holds
+    /// its end of our input open is seen by nothing else.
+    pub(super) fn is_gone(&self) -> bool {
+        getppid() != self.0
+    }
+}

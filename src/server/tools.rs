@@ -1,0 +1,223 @@
+//! From a tool and its arguments to a reply: finds the repository, asks the question, has the answer rendered. The same for
+//! every caller; the dispatcher and the command line differ only in the `Host` they bring.
+
+pub(super) mod explore;
+pub(super) mod grep;
+pub(super) mod outline;
+pub(super) mod overview;
+pub(super) mod references;
+pub(super) mod search;
+pub(super) mod show;
+pub(super) mod sql;
+pub(super) mod status;
+pub(super) mod trace;
+
+pub(super) mod failure;
+
+use super::admission::{Class, LaneState};
+use super::arguments::Arguments;
+use super::budget::Page;
+use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
+use super::repositories::{Readiness, Repositories, Unavailable};
+use crate::model::cancel::CancelToken;
+use crate::query::{Certainty, QueryError, ReadFile, Tests};
+use crate::store::Snapshot;
+use serde_json::Value;
+use std::time::Duration;
+
+/// What a call gives back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Reply {
+    /// The answer, or what went wrong.
+    pub text: String,
+    /// Whether it is the latter.
+    pub is_error: bool,
+    /// Whether the question was answered with nothing found.
+    pub is_empty: bool,
+}
+
+impl Reply {
+    /// A failure.
+    pub(super) fn error(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_error: true, is_empty: false }
+    }
+}
+
+/// How far a call is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgressReport {
+    /// The share that is done, in thousandths; never shrinks during a call.
+    pub thousandths: u32,
+    /// What is being done.
+    pub message: String,
+}
+
+/// The numbers of a server, for `status`.
+#[derive(Clone, Debug)]
+pub struct ServerState {
+    /// Time since the start.
+    pub uptime: Duration,
+    /// Requests in flight, this one included.
+    pub in_flight: usize,
+    /// Every class of calls.
+    pub lanes: Vec<LaneState>,
+    /// Threads of calls that were given up and have not ended.
+    pub lingering: usize,
+}
+
+/// Who a call is made for.
+pub trait Host {
+    /// Raised when nobody wants the answer any more.
+    fn cancel(&self) -> &CancelToken;
+    /// Says how far the call is.
+    fn progress(&self, report: &ProgressReport);
+    /// The call is going to wait and needs no permit meanwhile.
+    fn pause(&self);
+    /// The call has waited; blocks until it may go on. False if it is to end.
+    fn resume(&self) -> bool;
+    /// The numbers of the server, if one is running.
+    fn server(&self) -> Option<&ServerState>;
+}
+
+/// Something that can run tools.
+pub(super) trait Tools: Send + Sync {
+    /// Runs a call on the thread of the caller.
+    fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply;
+}
+
+/// How an answer is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// As text that fits the budget.
+    Text,
+    /// As JSON, whole.
+    Json,
+}
+
+/// What a question is asked of.
+pub(super) struct Ground<'a> {
+    /// The store.
+    pub(super) snapshot: &'a Snapshot,
+    /// The files.
+    pub(super) files: &'a dyn ReadFile,
+    /// Raised when nobody wants the answer any more.
+    pub(super) cancel: &'a CancelToken,
+    /// Bytes that the answer may have.
+    pub(super) room: usize,
+    /// The numbers of the server, if one is running.
+    pub(super) server: Option<&'a ServerState>,
+}
+
+impl Ground<'_> {
+    /// How many entries of at least `bytes` fit the answer, and a few more, so that it is full when it is cut.
+    pub(super) fn entries(&self, bytes: usize) -> usize {
+        (self.room / bytes).max(10)
+    }
+}
+
+/// A plain result that can be shown.
+pub(super) trait Answer {
+    /// Fills the page, best first, and gives the first line: what, and how many of how many.
+    fn render(&self, page: &mut Page) -> String;
+    /// The whole as JSON.
+    fn json(&self) -> Value;
+    /// Whether nothing was found.
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// What a tool does: arguments to a question to its answer.
+pub(super) type Handler = fn(&Arguments, &Ground<'_>) -> Result<Box<dyn Answer>, QueryError>;
+
+/// What to do with test code: a parameter of several tools.
+const TESTS: Parameter = Parameter::new("tests", Shape::Word(&["include", "exclude", "only"]), "Test code, default include");
+
+/// How vague the sites may be: a parameter of several tools.
+const CERTAINTY: Parameter = Parameter::new(
+    "certainty",
+    Shape::Word(&["certain", "likely", "possible", "textual"]),
+    "Vaguest uses to list, default likely",
+);
+
+fn tests(arguments: &Arguments) -> Tests {
+    match arguments.text("tests") {
+        Some("exclude") => Tests::Exclude,
+        Some("only") => Tests::Only,
+        _ => Tests::Include,
+    }
+}
+
+fn certainty(arguments: &Arguments, default: Certainty) -> Certainty {
+    arguments.text("certainty").and_then(Certainty::from_word).unwrap_or(default)
+}
+
+fn kinds<T>(arguments: &Arguments, from_word: fn(&str) -> Option<T>) -> Vec<T> {
+    arguments.texts("kinds").iter().filter_map(|word| from_word(word)).collect()
+}
+
+fn offset(arguments: &Arguments) -> usize {
+    arguments.integer("offset").and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
+}
+
+fn depth(arguments: &Arguments, default: u32) -> u32 {
+    arguments.integer("depth").and_then(|depth| u32::try_from(depth).ok()).unwrap_or(default)
+}
+
+/// The `path` of a tool that takes a directory: the root may be written as `.` or `/`.
+fn directory(arguments: &Arguments) -> String {
+    let path = arguments.text("path").unwrap_or_default().trim_end_matches('/');
+    let path = path.strip_prefix("./").unwrap_or(path);
+    if path == "." { String::new() } else { path.to_owned() }
+}
+
+/// Runs a tool for a host. This is what the command line calls.
+pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, host: &dyn Host, form: Form) -> Reply {
+    let opened = match repositories.open(arguments.text("root"), tool.class != Class::Control, host) {
+        Ok(Readiness::Ready(opened)) => opened,
+        Ok(Readiness::Working(so_far)) => return Reply { text: so_far.text(), is_error: false, is_empty: false },
+        Err(Unavailable { what, hint }) => return Reply::error(format!("{}: {what}; {hint}", tool.name)),
+    };
+    let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
+    let mut page = Page::new(budget);
+    let ground = Ground {
+        snapshot: &opened.snapshot,
+        files: &opened.files,
+        cancel: host.cancel(),
+        room: page.room(),
+        server: host.server(),
+    };
+    match (tool.handler)(arguments, &ground) {
+        Ok(answer) if form == Form::Json => {
+            Reply { text: answer.json().to_string(), is_error: false, is_empty: answer.is_empty() }
+        }
+        Ok(answer) => {
+            let head = format!("{} · {}", answer.render(&mut page), opened.freshness());
+            Reply { text: page.finish(&head), is_error: false, is_empty: answer.is_empty() }
+        }
+        Err(error) => Reply::error(failure::text(tool.name, &error)),
+    }
+}
+
+/// The tools over real repositories.
+pub(super) struct Toolbox {
+    repositories: Repositories,
+    /// Holds every call up: for tests of clients.
+    delay: Option<Duration>,
+}
+
+impl Toolbox {
+    /// Tools over these repositories.
+    pub(super) fn new(repositories: Repositories, delay: Option<Duration>) -> Self {
+        Self { repositories, delay }
+    }
+}
+
+impl Tools for Toolbox {
+    fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
+        if self.delay.is_some_and(|delay| host.cancel().wait(delay)) {
+            return Reply::error("cancelled");
+        }
+        call(tool, arguments, &self.repositories, host, Form::Text)
+    }
+}

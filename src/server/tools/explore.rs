@@ -1,0 +1,39 @@
+//! `explore`: the tool to begin with.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, ExploreParams, QueryError};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "explore",
+    title: "Explore code",
+    about: "Use first, for how something works or where it is. Give words or symbol names: returns the few symbols that matter, \
+        how they call each other, their source, callers and the tests that cover them, in one answer.",
+    class: Class::Heavy,
+    deadline: HEAVY_DEADLINE,
+    own: &[
+        Parameter::new("query", Shape::Text { most: 1000 }, "Words or symbol names")
+            .required()
+            .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
+            "file",
+            "directory",
+            "dir",
+            "glob",
+        ]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = ExploreParams {
+        text: arguments.text("query").unwrap_or_default().to_owned(),
+        path: arguments.text("path").map(str::to_owned),
+        ..ExploreParams::default()
+    };
+    Ok(Box::new(query::explore(ground.snapshot, ground.files, &params, ground.cancel)?))
+}

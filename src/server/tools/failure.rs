@@ -1,0 +1,59 @@
+//! Why a question has no answer, in words that let the caller ask a better one.
+
+use crate::query::sql::VIEWS;
+use crate::query::{QueryError, SymbolInfo};
+use crate::server::escape::SafeLine;
+use crate::server::render;
+
+/// The reply to a question that failed.
+pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
+    match error {
+        QueryError::NoSuchSymbol { name, near } => {
+            let what = format!("{tool}: no symbol is named `{}`", SafeLine::new(name, 200));
+            list(&what, "; use `search` to find it", "; similar names:", near.iter().map(choice))
+        }
+        QueryError::AmbiguousSymbol { name, choices, total } => {
+            let what = format!("{tool}: `{}` names {total} symbols; say which:", SafeLine::new(name, 200));
+            list(&what, "", "", choices.iter().map(choice))
+        }
+        QueryError::NoSuchPath { path, near } => {
+            let what = format!("{tool}: no indexed file or directory is named `{}`", SafeLine::new(path, 200));
+            list(&what, "; use `outline` to see what there is", "; similar paths:", near.iter().map(|path| safe_path(path)))
+        }
+        QueryError::AmbiguousPath { path, choices, total } => {
+            let what = format!("{tool}: `{}` names {total} files; say which:", SafeLine::new(path, 200));
+            list(&what, "", "", choices.iter().map(|path| safe_path(path)))
+        }
+        QueryError::InvalidParameter { parameter, reason } => format!("{tool}: `{parameter}`: {}", SafeLine::new(reason, 400)),
+        QueryError::Sql { reason } => {
+            let what = format!("{tool}: {}", SafeLine::new(reason, 400));
+            list(
+                &what,
+                "",
+                "\nviews and columns:",
+                VIEWS.iter().map(|view| {
+                    let columns: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
+                    format!("{}({}): {}", view.name, columns.join(", "), view.about)
+                }),
+            )
+        }
+        QueryError::Read { path, reason } => {
+            format!("{tool}: cannot read {}: {}", render::path(path), SafeLine::new(reason, 200))
+        }
+        QueryError::Cancelled => format!("{tool}: cancelled"),
+        QueryError::Store(error) => format!("{tool}: the store failed: {}; try again", SafeLine::new(&error.to_string(), 400)),
+    }
+}
+
+fn choice(symbol: &SymbolInfo) -> String {
+    format!("{}::{} ({}, line {})", render::path(&symbol.path), render::name(symbol), symbol.kind.word(), symbol.first_line)
+}
+
+fn safe_path(path: &str) -> String {
+    SafeLine::new(path, 300).to_string()
+}
+
+fn list(what: &str, when_empty: &str, when_not: &str, items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.map(|item| format!("\n  {item}")).collect();
+    format!("{what}{}{}", if items.is_empty() { when_empty } else { when_not }, items.concat())
+}

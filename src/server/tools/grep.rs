@@ -1,0 +1,55 @@
+//! `grep`: text with the symbols around it.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, GrepParams, QueryError};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "grep",
+    title: "Search text",
+    about: "Search text or a regular expression in all indexed files as they are now; hits come with the symbol around them and exact totals.",
+    class: Class::Heavy,
+    deadline: HEAVY_DEADLINE,
+    own: &[
+        Parameter::new("pattern", Shape::Text { most: 4000 }, "Text, or a regular expression with `regex`").required().also(&[
+            "query",
+            "q",
+            "text",
+            "expression",
+        ]),
+        Parameter::new("regex", Shape::Flag, "Default false").also(&["is_regex"]),
+        Parameter::new("ignore_case", Shape::Flag, "Default false").also(&["case_insensitive", "i"]),
+        Parameter::new("word", Shape::Flag, "Whole words only").also(&["whole_word"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
+            "file",
+            "directory",
+            "dir",
+            "glob",
+            "include",
+        ]),
+        Parameter::new("context", Shape::Integer { least: 0, most: 50 }, "Lines around each hit, default 0").also(&["lines"]),
+        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
+            .also(&["skip", "start", "cursor", "page"]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = GrepParams {
+        pattern: arguments.text("pattern").unwrap_or_default().to_owned(),
+        regex: arguments.flag("regex"),
+        ignore_case: arguments.flag("ignore_case"),
+        word: arguments.flag("word"),
+        path: arguments.text("path").map(str::to_owned),
+        context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
+        offset: super::offset(arguments),
+        limit: ground.entries(12),
+        ..GrepParams::default()
+    };
+    let result = query::grep(ground.snapshot, ground.files, &params, ground.cancel)?;
+    Ok(Box::new(crate::server::render::grep::Found { params, result }))
+}

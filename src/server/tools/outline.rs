@@ -1,0 +1,36 @@
+//! `outline`: a file's symbols or a directory's files.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, OutlineParams, QueryError};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{Parameter, QUERY_DEADLINE, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "outline",
+    title: "Outline a file or directory",
+    about: "List the symbols of a file as a tree with signatures and lines, or the files of a directory with their main symbols.",
+    class: Class::Query,
+    deadline: QUERY_DEADLINE,
+    own: &[
+        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root").also(&[
+            "file",
+            "directory",
+            "dir",
+            "target",
+        ]),
+        Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories, default 1").also(&["levels"]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = OutlineParams {
+        path: super::directory(arguments),
+        depth: super::depth(arguments, OutlineParams::default().depth),
+        ..OutlineParams::default()
+    };
+    Ok(Box::new(query::outline(ground.snapshot, &params, ground.cancel)?))
+}

@@ -1,0 +1,59 @@
+//! `references`: every site of a symbol.
+
+use super::{Answer, Ground, Handler, certainty, kinds, tests};
+use crate::model::SiteKind;
+use crate::query::{self, QueryError, ReferencesParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "references",
+    title: "Find references",
+    about: "Every place that uses a symbol, by file and kind, and what overrides, implements or derives from it. Use before a change.",
+    class: Class::Query,
+    deadline: QUERY_DEADLINE,
+    own: &[
+        Parameter::new("symbol", Shape::Text { most: 1024 }, "The symbol").required().also(&[
+            "name",
+            "symbol_name",
+            "query",
+            "target",
+            "function",
+        ]),
+        Parameter::new(
+            "kinds",
+            Shape::Texts { most: 20, words: || SiteKind::ALL.iter().map(|kind| kind.word()).collect() },
+            "E.g. call, construct, read, write, type, import, inherit",
+        )
+        .also(&["kind", "type", "types"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
+            "file",
+            "directory",
+            "dir",
+            "glob",
+        ]),
+        super::CERTAINTY,
+        super::TESTS,
+        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
+            .also(&["skip", "start", "cursor", "page"]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let defaults = ReferencesParams::default();
+    let params = ReferencesParams {
+        symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
+        kinds: kinds(arguments, SiteKind::from_word),
+        path: arguments.text("path").map(str::to_owned),
+        tests: tests(arguments),
+        list: certainty(arguments, defaults.list),
+        offset: super::offset(arguments),
+        limit: ground.entries(8),
+    };
+    let result = query::references(ground.snapshot, &params, ground.cancel)?;
+    Ok(Box::new(crate::server::render::references::Found { params, result }))
+}

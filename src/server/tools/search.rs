@@ -1,0 +1,64 @@
+//! `search`: symbols by name.
+
+use super::{Answer, Ground, Handler, kinds, tests};
+use crate::model::SymbolKind;
+use crate::query::search::SearchMode;
+use crate::query::{self, QueryError, SearchParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+
+const MODES: &[(&str, SearchMode)] = &[
+    ("words", SearchMode::Words),
+    ("name", SearchMode::Name),
+    ("substring", SearchMode::Substring),
+    ("regex", SearchMode::Regex),
+];
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "search",
+    title: "Find symbols",
+    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and typing errors. Ranked.",
+    class: Class::Query,
+    deadline: QUERY_DEADLINE,
+    own: &[
+        Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
+            .required()
+            .also(&["text", "q", "name", "symbol", "pattern"]),
+        Parameter::new("mode", Shape::Word(&["words", "name", "substring", "regex"]), "Default words"),
+        Parameter::new(
+            "kinds",
+            Shape::Texts { most: 20, words: || SymbolKind::ALL.iter().map(|kind| kind.word()).collect() },
+            "E.g. class, function, method, field, constant, test",
+        )
+        .also(&["kind", "type", "types"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
+            "file",
+            "directory",
+            "dir",
+            "glob",
+        ]),
+        super::TESTS,
+        Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
+            .also(&["skip", "start", "cursor", "page"]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let mode = arguments.text("mode").and_then(|word| MODES.iter().find(|(known, _)| *known == word));
+    let params = SearchParams {
+        text: arguments.text("query").unwrap_or_default().to_owned(),
+        mode: mode.map(|(_, mode)| *mode).unwrap_or_default(),
+        kinds: kinds(arguments, SymbolKind::from_word),
+        path: arguments.text("path").map(str::to_owned),
+        tests: tests(arguments),
+        offset: super::offset(arguments),
+        limit: ground.entries(24),
+        ..SearchParams::default()
+    };
+    let result = query::search(ground.snapshot, &params, ground.cancel)?;
+    Ok(Box::new(crate::server::render::search::Found { params, result }))
+}

@@ -1,0 +1,32 @@
+//! `show`: the source of symbols, lines and files.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, QueryError, ShowParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{Parameter, QUERY_DEADLINE, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "show",
+    title: "Show source",
+    about: "Print the source of symbols, lines or files, several at once, with line numbers.",
+    class: Class::Query,
+    deadline: QUERY_DEADLINE,
+    own: &[
+        Parameter::new("targets", Shape::Texts { most: 1024, words: Vec::new }, "Symbols, `path:10-20`, `path:10` or paths")
+            .required()
+            .also(&["target", "symbols", "symbol", "name", "names", "path", "file"]),
+        Parameter::new("context", Shape::Integer { least: 0, most: 1000 }, "Lines around each, default 0").also(&["lines"]),
+    ],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = ShowParams {
+        targets: arguments.texts("targets").to_vec(),
+        context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
+    };
+    Ok(Box::new(query::show(ground.snapshot, ground.files, &params, ground.cancel)?))
+}

@@ -1,0 +1,30 @@
+//! `sql`: any question that the other tools do not foresee.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, QueryError, SqlParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "sql",
+    title: "Query with SQL",
+    about: "One read-only SQLite SELECT for counts and lists that the other tools do not give. Views: files, symbols(id, name, kind, path, \
+        line, container, signature, refs), refs(path, line, kind, name, verdict, from_id, to_id), calls(caller, callee, path, line), imports. \
+        A wrong name is answered with all columns.",
+    class: Class::Heavy,
+    deadline: HEAVY_DEADLINE,
+    own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT").required().also(&["query", "sql", "q"])],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = SqlParams {
+        statement: arguments.text("statement").unwrap_or_default().to_owned(),
+        max_rows: ground.entries(4),
+        ..SqlParams::default()
+    };
+    Ok(Box::new(query::sql(ground.snapshot, &params, ground.cancel)?))
+}

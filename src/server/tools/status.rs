@@ -1,0 +1,24 @@
+//! `status`: what the answers rest on.
+
+use super::{Answer, Ground, Handler};
+use crate::query::{self, QueryError, StatusParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{CONTROL_DEADLINE, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "status",
+    title: "State of the index",
+    about: "How complete and how fresh the index is: files and symbols by language, share of references resolved, what was skipped and why.",
+    class: Class::Control,
+    deadline: CONTROL_DEADLINE,
+    own: &[],
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
+    Ok(Box::new(crate::server::render::status::State { result, server: ground.server.cloned() }))
+}

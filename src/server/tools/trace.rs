@@ -1,0 +1,59 @@
+//! `trace`: callers, callees, paths.
+
+use super::{Answer, Ground, Handler, certainty, tests};
+use crate::query::trace::Direction;
+use crate::query::{self, QueryError, TraceParams};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "trace",
+    title: "Trace calls",
+    about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the line of every call. \
+        Overrides and implementations are followed.",
+    class: Class::Heavy,
+    deadline: HEAVY_DEADLINE,
+    own: &[
+        Parameter::new("symbol", Shape::Text { most: 1024 }, "Where to start").required().also(&[
+            "name",
+            "from",
+            "function",
+            "symbol_name",
+            "query",
+            "target",
+        ]),
+        Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
+        Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol").also(&["end", "destination"]),
+        Parameter::new("depth", Shape::Integer { least: 1, most: 50 }, "Steps, default 1; with `to` 12").also(&[
+            "levels",
+            "max_depth",
+            "hops",
+        ]),
+        super::CERTAINTY,
+        super::TESTS,
+    ],
+    handler: RUN,
+};
+
+/// Longest path that is looked for unless the caller says otherwise.
+const PATH_DEPTH: u32 = 12;
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let defaults = TraceParams::default();
+    let to = arguments.text("to").map(str::to_owned);
+    let params = TraceParams {
+        symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
+        direction: if arguments.text("direction") == Some("callees") { Direction::Callees } else { Direction::Callers },
+        depth: super::depth(arguments, if to.is_some() { PATH_DEPTH } else { defaults.depth }),
+        to,
+        follow: certainty(arguments, defaults.follow),
+        tests: tests(arguments),
+        limit: ground.entries(12),
+        ..defaults
+    };
+    let result = query::trace(ground.snapshot, &params, ground.cancel)?;
+    Ok(Box::new(crate::server::render::trace::Traced { params, result }))
+}
