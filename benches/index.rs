@@ -4,7 +4,11 @@
 //!
 //! Each of the two runs in a process of its own, so that CPU time and peak memory are its own. The store goes to a temporary
 //! directory. Nothing is printed before what was computed has been checked.
-#![allow(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark stands outside of the program: it prints and reads files"
+)]
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,15 +1,22 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means; `define`, `express`, `bind`, `narrow`, `types` and `import` hold the
-//! rules of one area each; `build` collects the facts.
+//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `nest`, `parameter`
+//! (definitions), `express`, `flow`, `narrow`, `apply` (what is computed), `bind`, `pattern` (names), `types`, `import` and `export`.
+//! `build` collects the facts, `finish` rounds them off.
 
+mod apply;
 mod bind;
 mod build;
 mod define;
+mod export;
 mod express;
 mod finish;
+mod flow;
 mod import;
 mod narrow;
+mod nest;
+mod parameter;
+mod pattern;
 mod text;
 mod types;
 mod walk;

@@ -1,21 +1,21 @@
-//! Imports, exports and packages, in the forms that module systems have. Also decorators and macro calls.
+//! Imports, in the forms that module systems have.
 
-use super::walk::{READ, Usage, Walker, position};
-use crate::grammar::{ImportForm, Rule, Selector};
+use super::walk::{Usage, Walker, position};
+use crate::grammar::{ImportForm, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, flags};
+use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId};
 use tree_sitter::Node;
 
 /// One import before it is recorded.
-struct Entry<'t> {
-    kind: ImportKind,
-    module: String,
-    level: u16,
-    item: NameId,
-    alias: NameId,
+pub(super) struct Entry<'t> {
+    pub(super) kind: ImportKind,
+    pub(super) module: String,
+    pub(super) level: u16,
+    pub(super) item: NameId,
+    pub(super) alias: NameId,
     /// Where the item, or else the module, is written.
-    node: Node<'t>,
-    reexport: bool,
+    pub(super) node: Node<'t>,
+    pub(super) reexport: bool,
 }
 
 impl<'t> Walker<'t> {
@@ -73,7 +73,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn record(&mut self, entry: Entry<'t>) -> ImportId {
+    pub(super) fn record(&mut self, entry: Entry<'t>) -> ImportId {
         let Entry { kind, module, level, item, alias, node, reexport } = entry;
         let id = self.build.import(Import {
             kind,
@@ -169,7 +169,7 @@ impl<'t> Walker<'t> {
         (text[dots..].to_owned(), u16::try_from(dots).unwrap_or(u16::MAX))
     }
 
-    fn quoted(&self, node: Node<'t>) -> String {
+    pub(super) fn quoted(&self, node: Node<'t>) -> String {
         self.text_of(node).trim_matches(['"', '\'', '`']).to_owned()
     }
 
@@ -344,242 +344,6 @@ impl<'t> Walker<'t> {
         let kind = ImportKind::Module;
         self.record(Entry { kind, module: self_word, level: 0, item, alias: item, node: name_node, reexport });
     }
-
-    pub(super) fn package(&mut self, node: Node<'t>, name: &'static Selector) -> ExprId {
-        if let Some(name) = name.first(node) {
-            let text: String = self.text_of(name).split_whitespace().collect();
-            self.build.facts.package = Some(text.into());
-        }
-        ExprId::NONE
-    }
-
-    pub(super) fn export(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Export { declaration, value, default_mark, import } = rule else { return ExprId::NONE };
-        if self.export_from(import, node) {
-            return ExprId::NONE;
-        }
-        let is_default = default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
-        let outer = self.around;
-        self.around.exported = true;
-        self.around.default_export = is_default;
-        for child in self.named_children(node) {
-            if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
-                self.visit(child, READ);
-            }
-        }
-        if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
-            self.visit(declaration, READ);
-        } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {
-            self.export_value(value_node, node, is_default);
-        }
-        self.around = outer;
-        ExprId::NONE
-    }
-
-    /// `export default value`: a name stands for what it names, anything else becomes a symbol named `default`.
-    fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
-        let name = self.build.name("default");
-        if let Some((lambda, lambda_node)) = self.lambda_in(value) {
-            let kind = crate::model::SymbolKind::Function;
-            let header_end = node.end_byte().min(node.start_byte() + 120);
-            let symbol =
-                self.define(&super::define::Definition { name, name_node: value, node, kind, header_end, has_body: true });
-            self.lambda(lambda, lambda_node, symbol);
-            return;
-        }
-        let given = self.visit(value, READ);
-        if is_default {
-            self.bind(self.scope, name, BindingKind::Value, 0, ExprId::NONE, given);
-        }
-    }
-
-    /// Exports of names: from another module, or of this one. Gives whether the node was such an export.
-    fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
-        let ImportForm::Export { source, clause, item, alias, namespace } = form else { return false };
-        let source_node = source.first(node);
-        let module = source_node.map(|source| self.quoted(source));
-        if let Some(clause) = clause.first(node) {
-            for specifier in self.named_children(clause) {
-                let Some(name) = item.first(specifier) else { continue };
-                let alias_node = alias.first(specifier).unwrap_or(name);
-                let (item, alias) = (self.name_of(name), self.name_of(alias_node));
-                match &module {
-                    Some(module) => {
-                        let kind = if self.text_of(name) == "default" { ImportKind::Default } else { ImportKind::Item };
-                        let module = module.clone();
-                        // Not bound here: only those who import this file see it.
-                        let id =
-                            self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: name, reexport: true });
-                        if let Some(position) = id.get() {
-                            self.build.facts.imports[position].alias = alias;
-                        }
-                    }
-                    None => {
-                        let value = self.build.expr(Expr::Name(item, self.scope));
-                        self.site(READ, name, item, value);
-                        self.exported_names.push((alias, item));
-                    }
-                }
-            }
-            return true;
-        }
-        let Some(module) = module else { return false };
-        let source_node = source_node.expect("a module was read from it");
-        let alias = match namespace.first(node) {
-            Some(name) => {
-                let name = self.named_children(name).first().copied().unwrap_or(name);
-                self.name_of(name)
-            }
-            None => NameId::NONE,
-        };
-        let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
-        let item = NameId::NONE;
-        let id = self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: source_node, reexport: true });
-        if let Some(position) = id.get() {
-            self.build.facts.imports[position].alias = alias;
-        }
-        true
-    }
-
-    pub(super) fn decorated(&mut self, node: Node<'t>, of: &'static Selector, decorators: &'static Selector) -> ExprId {
-        for decorator in decorators.every(node) {
-            self.visit(decorator, READ);
-        }
-        of.first(node).map_or(ExprId::NONE, |definition| self.visit(definition, READ))
-    }
-
-    pub(super) fn decorator(&mut self, node: Node<'t>, name: &'static Selector, args: Option<&'static Selector>) -> ExprId {
-        let pending = std::mem::take(&mut self.pending);
-        let name_node = name.first(node);
-        if let Some(name_node) = name_node {
-            let usage = Usage::Site(SiteKind::Decorate);
-            match self.language.rule(name_node.kind_id()) {
-                Some(Rule::Name {} | Rule::Member { .. }) => self.visit(name_node, usage),
-                Some(_) => self.visit(name_node, READ),
-                None => self.visit_type(name_node, usage),
-            };
-        }
-        if let Some(args) = args.and_then(|selector| selector.first(node)) {
-            self.visit(args, READ);
-        }
-        self.pending = pending;
-        let text = name_node.map_or("", |name| self.text_of(name));
-        let text = text.split(['(', '<']).next().unwrap_or(text).trim();
-        self.pending.decorators.push((text.into(), node));
-        ExprId::NONE
-    }
-
-    /// Calls inside the tokens of a macro, as far as a name before parentheses shows them.
-    pub(super) fn macro_call(&mut self, node: Node<'t>, name: &'static Selector, tokens: &'static Selector) -> ExprId {
-        if let Some(name_node) = name.first(node) {
-            let name_id = match self.language.rule(name_node.kind_id()) {
-                Some(Rule::Member { name, .. }) => name.first(name_node).unwrap_or(name_node),
-                _ => name_node,
-            };
-            let name = self.name_of(name_id);
-            let value = self.build.expr(Expr::Name(name, self.scope));
-            self.in_macro_name(name_id, name, value);
-        }
-        if let Some(tokens) = tokens.first(node) {
-            let outer = std::mem::replace(&mut self.in_macro, true);
-            self.tokens(tokens);
-            self.in_macro = outer;
-        }
-        ExprId::NONE
-    }
-
-    fn in_macro_name(&mut self, node: Node<'t>, name: NameId, value: ExprId) {
-        let text = format!("{}!", self.build.text(name));
-        let marked = self.build.name(&text);
-        let target = self.build.of(value, |_| Expr::Name(marked, self.scope));
-        self.site(Usage::Site(SiteKind::Call), node, name, target);
-        self.take_call_site();
-    }
-
-    /// Reads a flat run of tokens as postfix expressions: names, members, calls and indexes; other tokens separate them.
-    fn tokens(&mut self, node: Node<'t>) -> Vec<ExprId> {
-        let pending = std::mem::take(&mut self.pending);
-        let children = self.children(node);
-        let mut values = Vec::new();
-        let mut value = ExprId::NONE;
-        let mut last_member: Option<(Node<'t>, NameId)> = None;
-        let mut joiner = "";
-        for (position, child) in children.iter().enumerate() {
-            let next = children.get(position + 1);
-            let calls = next.is_some_and(|next| next.kind() == child_list_kind(node) && self.text_of(*next).starts_with('('));
-            match self.language.rule(child.kind_id()) {
-                _ if !child.is_named() && matches!(child.kind(), "." | "::" | "->") => joiner = child.kind(),
-                Some(Rule::Name {}) => {
-                    let name = self.name_of(*child);
-                    value = match value.is_some() && !joiner.is_empty() {
-                        true => self.build.expr(Expr::Member(value, name)),
-                        false => self.name_expression_silent(*child),
-                    };
-                    let usage = if calls { Usage::Site(SiteKind::Call) } else { READ };
-                    if value.is_some() {
-                        self.site(usage, *child, name, value);
-                    }
-                    self.take_call_site_if(!calls);
-                    last_member = calls.then_some((*child, name));
-                    joiner = "";
-                }
-                Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => {
-                    value = self.visit(*child, READ);
-                    joiner = "";
-                }
-                _ if child.kind() == child_list_kind(node) => {
-                    let site = if last_member.is_some() { self.take_call_site().get() } else { None };
-                    let inner = self.tokens(*child);
-                    let is_call = last_member.take().is_some();
-                    let list = self.build.list(&inner);
-                    if let Some(site) = site {
-                        self.build.facts.sites[site].args = list;
-                        self.build.facts.sites[site].spread = true;
-                    }
-                    value = if is_call { self.build.of(value, |callee| Expr::Call(callee, list)) } else { ExprId::NONE };
-                    joiner = "";
-                }
-                _ => {
-                    if child.kind() == "," {
-                        values.push(self.known(value));
-                    }
-                    if !matches!(child.kind(), "?") {
-                        value = ExprId::NONE;
-                    }
-                    joiner = "";
-                    last_member = None;
-                    if child.is_named() {
-                        self.tokens(*child);
-                    }
-                }
-            }
-        }
-        if value.is_some() {
-            values.push(value);
-        }
-        self.pending = pending;
-        values
-    }
-
-    fn take_call_site_if(&mut self, take: bool) {
-        if take {
-            self.take_call_site();
-        }
-    }
-
-    fn name_expression_silent(&mut self, node: Node<'t>) -> ExprId {
-        let text = self.text_of(node);
-        if self.language.manifest.names.self_type.iter().any(|word| word == text) {
-            return self.build.expr(Expr::SelfType(self.scope));
-        }
-        let name = self.build.name(text);
-        self.build.expr(Expr::Name(name, self.scope))
-    }
-}
-
-/// Lists of tokens nest in nodes of their own kind.
-fn child_list_kind(node: Node<'_>) -> &str {
-    node.kind()
 }
 
 /// The name that a package has unless it says otherwise: its last segment without a version.
@@ -590,29 +354,4 @@ fn package_name<'m>(module: &'m str, separator: &str) -> &'m str {
         last.strip_prefix('v').is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()));
     let name = if is_version { segments.next().unwrap_or(last) } else { last };
     name.split('.').next().unwrap_or(name)
-}
-
-/// Names that an export list makes visible under another name: exported name and local name.
-pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported: &[(NameId, NameId)]) {
-    for &(alias, local) in exported {
-        let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
-        for symbol in symbols {
-            symbol.flags |= flags::EXPORTED;
-        }
-        if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
-            let value = ExprId::at(facts.exprs.len());
-            facts.exprs.push(Expr::Name(local, crate::model::facts::ScopeId(0)));
-            facts.bindings.push(Binding {
-                scope: crate::model::facts::ScopeId(0),
-                block: crate::model::facts::ScopeId(0),
-                name: alias,
-                kind: BindingKind::Value,
-                from: 0,
-                symbol: LocalSymbol::NONE,
-                import: ImportId::NONE,
-                ty: ExprId::NONE,
-                value,
-            });
-        }
-    }
 }

@@ -138,7 +138,7 @@ impl<'t> Walker<'t> {
 
     pub(super) fn into_facts(self) -> FileFacts {
         let mut facts = self.build.into_facts();
-        super::import::mark_exports(&mut facts, &self.exported_names);
+        super::export::mark_exports(&mut facts, &self.exported_names);
         facts
     }
 

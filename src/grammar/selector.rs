@@ -75,8 +75,7 @@ impl Step {
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
             Step::Kind(_) => {
                 let mut cursor = node.walk();
-                let found = node.children(&mut cursor).find(|child| self.is_kind(*child));
-                found
+                node.children(&mut cursor).find(|child| self.is_kind(*child))
             }
         }
     }

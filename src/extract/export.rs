@@ -1,0 +1,130 @@
+//! Exports and packages: what a file offers to others, and what it hands on from them.
+
+use super::import::Entry;
+use super::walk::{READ, Walker};
+use crate::grammar::{ImportForm, Rule, Selector};
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, ImportKind, LocalSymbol, NameId, flags};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(super) fn package(&mut self, node: Node<'t>, name: &'static Selector) -> ExprId {
+        if let Some(name) = name.first(node) {
+            let text: String = self.text_of(name).split_whitespace().collect();
+            self.build.facts.package = Some(text.into());
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn export(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Export { declaration, value, default_mark, import } = rule else { return ExprId::NONE };
+        if self.export_from(import, node) {
+            return ExprId::NONE;
+        }
+        let is_default = default_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
+        let outer = self.around;
+        self.around.exported = true;
+        self.around.default_export = is_default;
+        for child in self.named_children(node) {
+            if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+                self.visit(child, READ);
+            }
+        }
+        if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
+            self.visit(declaration, READ);
+        } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {
+            self.export_value(value_node, node, is_default);
+        }
+        self.around = outer;
+        ExprId::NONE
+    }
+
+    /// `export default value`: a name stands for what it names, anything else becomes a symbol named `default`.
+    fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
+        let name = self.build.name("default");
+        if let Some((lambda, lambda_node)) = self.lambda_in(value) {
+            let kind = crate::model::SymbolKind::Function;
+            let header_end = node.end_byte().min(node.start_byte() + 120);
+            let symbol =
+                self.define(&super::define::Definition { name, name_node: value, node, kind, header_end, has_body: true });
+            self.lambda(lambda, lambda_node, symbol);
+            return;
+        }
+        let given = self.visit(value, READ);
+        if is_default {
+            self.bind(self.scope, name, BindingKind::Value, 0, ExprId::NONE, given);
+        }
+    }
+
+    /// Exports of names: from another module, or of this one. Gives whether the node was such an export.
+    pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
+        let ImportForm::Export { source, clause, item, alias, namespace } = form else { return false };
+        let source_node = source.first(node);
+        let module = source_node.map(|source| self.quoted(source));
+        if let Some(clause) = clause.first(node) {
+            for specifier in self.named_children(clause) {
+                let Some(name) = item.first(specifier) else { continue };
+                let alias_node = alias.first(specifier).unwrap_or(name);
+                let (item, alias) = (self.name_of(name), self.name_of(alias_node));
+                match &module {
+                    Some(module) => {
+                        let kind = if self.text_of(name) == "default" { ImportKind::Default } else { ImportKind::Item };
+                        let module = module.clone();
+                        // Not bound here: only those who import this file see it.
+                        let id =
+                            self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: name, reexport: true });
+                        if let Some(position) = id.get() {
+                            self.build.facts.imports[position].alias = alias;
+                        }
+                    }
+                    None => {
+                        let value = self.build.expr(Expr::Name(item, self.scope));
+                        self.site(READ, name, item, value);
+                        self.exported_names.push((alias, item));
+                    }
+                }
+            }
+            return true;
+        }
+        let Some(module) = module else { return false };
+        let source_node = source_node.expect("a module was read from it");
+        let alias = match namespace.first(node) {
+            Some(name) => {
+                let name = self.named_children(name).first().copied().unwrap_or(name);
+                self.name_of(name)
+            }
+            None => NameId::NONE,
+        };
+        let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
+        let item = NameId::NONE;
+        let id = self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: source_node, reexport: true });
+        if let Some(position) = id.get() {
+            self.build.facts.imports[position].alias = alias;
+        }
+        true
+    }
+}
+
+/// Names that an export list makes visible under another name: exported name and local name.
+pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported: &[(NameId, NameId)]) {
+    for &(alias, local) in exported {
+        let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
+        for symbol in symbols {
+            symbol.flags |= flags::EXPORTED;
+        }
+        if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
+            let value = ExprId::at(facts.exprs.len());
+            facts.exprs.push(Expr::Name(local, crate::model::facts::ScopeId(0)));
+            facts.bindings.push(Binding {
+                scope: crate::model::facts::ScopeId(0),
+                block: crate::model::facts::ScopeId(0),
+                name: alias,
+                kind: BindingKind::Value,
+                from: 0,
+                symbol: LocalSymbol::NONE,
+                import: ImportId::NONE,
+                ty: ExprId::NONE,
+                value,
+            });
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Statements that bind while they compute: loops, handlers, cases, comprehensions.
+
+use super::bind::{Bind, Flow};
+use super::walk::{READ, Usage, Walker};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(super) fn comprehension(&mut self, node: Node<'t>, value: &'static Selector, container: &str) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let value_node = value.first(node);
+        for child in self.named_children(node) {
+            if value_node.is_none_or(|value| value.id() != child.id()) {
+                self.visit(child, READ);
+            }
+        }
+        let item = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        self.close(scope);
+        let name = self.build.name(container);
+        let base = self.build.expr(Expr::Literal(name));
+        if !item.is_some() {
+            return base;
+        }
+        let list = self.build.list(&[item]);
+        self.build.expr(Expr::Apply(base, list))
+    }
+
+    pub(super) fn for_loop(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::For { pattern, declarator, ty, iterable, body, value } = rule else { return ExprId::NONE };
+        let clause = body.is_none();
+        let scope = (!clause).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
+        let iterable_node = iterable.first(node);
+        let source = iterable_node.map_or(ExprId::NONE, |iterable| self.visit(iterable, READ));
+        let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
+        if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
+            pattern_node = self.declarator(start).name;
+        }
+        if let Some(pattern) = pattern_node {
+            if clause && self.build.scope_kind(self.scope) == ScopeKind::Block {
+                let element = self.build.of(source, Expr::Element);
+                self.bind_pattern(pattern, Flow { ty, value: element, node }, Bind::Declare(SymbolKind::Variable));
+            } else {
+                self.bind_loop(pattern, source, *value, node, ty);
+            }
+        }
+        if let Some(scope) = scope {
+            let skip = [iterable_node, pattern_node];
+            for child in self.named_children(node) {
+                let done = skip
+                    .iter()
+                    .flatten()
+                    .any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
+                if !done && self.language.type_rule(child.kind_id()).is_none() {
+                    self.visit(child, READ);
+                }
+            }
+            self.close(scope);
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn with(&mut self, node: Node<'t>, value: &'static Selector, name: Option<&'static Selector>) -> ExprId {
+        let given = self.visit_selected(node, Some(value), READ);
+        if let Some(name) = name.and_then(|selector| selector.first(node)) {
+            let entered = self.build.of(given, Expr::Enter);
+            self.bind_pattern(name, Flow { ty: ExprId::NONE, value: entered, node }, Bind::AssignNew);
+        }
+        given
+    }
+
+    pub(super) fn catch(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let ty_node = ty.and_then(|selector| selector.first(node));
+        let ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let name_node = name.and_then(|selector| selector.first(node));
+        if let Some(name) = name_node {
+            let value = self.build.of(ty, Expr::OfType);
+            self.bind_pattern(name, Flow { ty: ExprId::NONE, value, node }, Bind::Declare(SymbolKind::Variable));
+        }
+        match body.and_then(|selector| selector.first(node)) {
+            Some(body) => {
+                self.visit(body, READ);
+            }
+            None => {
+                for child in self.named_children(node) {
+                    if ![ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+                        self.visit(child, READ);
+                    }
+                }
+            }
+        }
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    pub(super) fn match_value(
+        &mut self,
+        node: Node<'t>,
+        value: Option<&'static Selector>,
+        name: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        let value_node = value.and_then(|selector| selector.first(node));
+        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        let alias = name.and_then(|selector| selector.first(node));
+        let outer = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let cases = match body.and_then(|selector| selector.first(node)) {
+            Some(body) => self.named_children(body),
+            None => self.named_children(node),
+        };
+        let mut values = Vec::new();
+        for case in cases {
+            if [value_node, alias].iter().flatten().any(|done| done.id() == case.id()) {
+                continue;
+            }
+            let Some(Rule::Case { pattern, types, value }) = self.language.rule(case.kind_id()) else {
+                self.visit(case, READ);
+                continue;
+            };
+            values.push(self.case(case, given, alias, (pattern.as_ref(), types.as_ref(), value.as_ref())));
+        }
+        self.close(outer);
+        self.build.union(&values)
+    }
+
+    fn case(
+        &mut self,
+        node: Node<'t>,
+        given: ExprId,
+        alias: Option<Node<'t>>,
+        (pattern, types, value): (Option<&'static Selector>, Option<&'static Selector>, Option<&'static Selector>),
+    ) -> ExprId {
+        let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let mut done: Vec<usize> = Vec::new();
+        if let Some(pattern) = pattern.and_then(|selector| selector.first(node)) {
+            done.push(pattern.id());
+            self.bind_pattern(pattern, Flow { ty: ExprId::NONE, value: given, node }, Bind::Declare(SymbolKind::Variable));
+        }
+        let mut cases = Vec::new();
+        for ty in types.map(|selector| selector.every(node)).unwrap_or_default() {
+            done.push(ty.id());
+            cases.push(self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        }
+        if let Some(alias) = alias {
+            let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
+            let value = if ty.is_some() { ExprId::NONE } else { given };
+            self.bind_pattern(alias, Flow { ty, value, node }, Bind::Declare(SymbolKind::Variable));
+        } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
+            self.bind(self.scope, name, BindingKind::Narrow, node.start_byte(), *only, ExprId::NONE);
+        }
+        let value_node = value.and_then(|selector| selector.first(node));
+        let mut result = ExprId::NONE;
+        for child in self.named_children(node) {
+            if !done.contains(&child.id()) {
+                let visited = self.visit(child, READ);
+                if value_node.is_some_and(|value| value.id() == child.id()) {
+                    result = visited;
+                }
+            }
+        }
+        self.close(scope);
+        result
+    }
+}

@@ -1,0 +1,270 @@
+//! Definitions that hold others: types and their bases, extensions, modules, aliases, type parameters.
+
+use super::define::Definition;
+use super::walk::{Pending, Surroundings, Usage, Walker, offset};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
+use crate::model::{SiteKind, SymbolKind, Visibility};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(super) fn type_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Type { kind, name, bases, body, type_params, params } = rule else { return ExprId::NONE };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node)) else {
+            return self.anonymous_type(node, bases, body_node);
+        };
+        self.visit_modifiers(node);
+        let owner = self.around.owner;
+        let (name, name_node) = self.qualified_name(name_node);
+        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
+        let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        self.around.owner = owner;
+        if body_node.is_none() && body.is_some() && params.is_none() {
+            self.build.symbol_mut(symbol).flags |= flags::DECLARATION;
+        }
+        let before = (self.enclosing, self.callable);
+        let scope = self.open(ScopeKind::Type, symbol, node);
+        let inner = self.scope;
+        self.build.symbol_mut(symbol).inner = inner;
+        self.enclosing = symbol;
+        self.callable.symbol = LocalSymbol::NONE;
+        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.bases(node, bases, symbol);
+        if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+            self.parameters(params, symbol);
+        }
+        if let Some(body) = body_node {
+            self.visit_children(body);
+        }
+        (self.enclosing, self.callable) = before;
+        self.close(scope);
+        self.build.expr(Expr::Name(name, scope.0))
+    }
+
+    fn anonymous_type(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], body: Option<Node<'t>>) -> ExprId {
+        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+        let inner = self.scope;
+        let first = self.bases(node, bases, LocalSymbol::NONE);
+        if let Some(index) = inner.get() {
+            self.build.facts.scopes[index].owner = first;
+        }
+        if let Some(body) = body {
+            self.visit_children(body);
+        }
+        self.close(scope);
+        self.build.expr(Expr::Members(inner))
+    }
+
+    /// Visits the bases of a type; gives the first.
+    fn bases(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], symbol: LocalSymbol) -> ExprId {
+        let mut first = ExprId::NONE;
+        for rule in bases {
+            let usage = Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
+            for base in rule.of.every(node) {
+                for ty in self.visit_types(base, usage) {
+                    self.build.add_base(symbol, ty, rule.implement);
+                    first = if first.is_some() { first } else { ty };
+                }
+            }
+        }
+        first
+    }
+
+    pub(super) fn type_name(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::TypeName { name, ty, type_params, kinds } = rule else { return ExprId::NONE };
+        let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else { return self.visit_children(node) };
+        let kind = kinds.get(ty_node.kind()).copied();
+        let name = self.name_of(name_node);
+        let header_end = if kind.is_some() { ty_node.start_byte() } else { node.end_byte() };
+        let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
+        let definition = Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        let before = (self.enclosing, self.callable);
+        let scope = self.open(ScopeKind::Type, symbol, node);
+        let inner = self.scope;
+        self.build.symbol_mut(symbol).inner = inner;
+        self.enclosing = symbol;
+        self.callable.symbol = LocalSymbol::NONE;
+        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        if kind.is_some() {
+            self.visit_children(ty_node);
+        } else {
+            let ty = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+            self.build.symbol_mut(symbol).ty = ty;
+        }
+        (self.enclosing, self.callable) = before;
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    pub(super) fn extend(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Extend { ty, interface, body, type_params } = rule else { return ExprId::NONE };
+        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+        let inner = self.scope;
+        self.type_params(LocalSymbol::NONE, type_params.as_ref().and_then(|selector| selector.first(node)));
+        let implements = match interface.as_ref().and_then(|selector| selector.first(node)) {
+            Some(interface) => self.visit_type(interface, Usage::Site(SiteKind::Implement)),
+            None => ExprId::NONE,
+        };
+        let owner = match ty.first(node) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        if let Some(index) = inner.get() {
+            self.build.facts.scopes[index].owner = owner;
+        }
+        self.around = Surroundings { owner, implements, ..Surroundings::NONE };
+        if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
+            self.visit_children(body);
+        }
+        self.close(scope);
+        ExprId::NONE
+    }
+
+    pub(super) fn module(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Module { kind, name, body } = rule else { return ExprId::NONE };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let name_node = name.as_ref().and_then(|selector| selector.first(node));
+        let Some(body_node) = body_node else {
+            if let Some(name_node) = name_node {
+                self.child_module(node, name_node);
+            }
+            return ExprId::NONE;
+        };
+        let Some(name_node) = name_node else {
+            return self.visit_children(body_node);
+        };
+        self.visit_modifiers(node);
+        let exported = self.around.exported;
+        let before = (self.enclosing, self.scope, self.around);
+        for part in self.module_names(name_node) {
+            let name = self.name_of(part);
+            let definition =
+                Definition { name, name_node: part, node, kind: *kind, header_end: body_node.start_byte(), has_body: true };
+            self.around.exported = exported;
+            let symbol = self.define(&definition);
+            self.open(ScopeKind::Module, symbol, node);
+            let inner = self.scope;
+            self.build.symbol_mut(symbol).inner = inner;
+        }
+        self.visit_children(body_node);
+        (self.enclosing, self.scope, self.around) = before;
+        ExprId::NONE
+    }
+
+    /// The names of nested modules written as one (`a::b`), or the one name.
+    fn module_names(&mut self, name: Node<'t>) -> Vec<Node<'t>> {
+        let parts = self.named_children(name);
+        if parts.is_empty() { vec![name] } else { parts.into_iter().flat_map(|part| self.module_names(part)).collect() }
+    }
+
+    pub(super) fn alias(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Alias { name, declarator, ty, type_params } = rule else { return ExprId::NONE };
+        let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
+        let mut names: Vec<(Node<'t>, Vec<super::types::Wrapper>)> = Vec::new();
+        if let Some(selector) = name {
+            names.extend(selector.first(node).map(|name| (name, Vec::new())));
+        }
+        if let Some(selector) = declarator {
+            for start in selector.every(node) {
+                let declared = self.declarator(start);
+                names.extend(declared.name.map(|name| (name, declared.wraps)));
+            }
+        }
+        let pending = std::mem::take(&mut self.pending);
+        let mut shared = ExprId::NONE;
+        for (position, (name_node, wraps)) in names.into_iter().enumerate() {
+            if position == 0 {
+                self.pending = Pending { comment: pending.comment, decorators: Vec::new() };
+            }
+            self.visit_modifiers(node);
+            let name = self.name_of(name_node);
+            let kind = SymbolKind::TypeAlias;
+            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: true };
+            let symbol = self.define(&definition);
+            let before = self.enclosing;
+            let scope = self.open(ScopeKind::Block, symbol, node);
+            let inner = self.scope;
+            self.build.symbol_mut(symbol).inner = inner;
+            self.enclosing = symbol;
+            self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+            if position == 0
+                && let Some(ty_node) = ty_node
+            {
+                // A type that is defined inside the alias belongs to the scope around both.
+                if matches!(self.language.type_rule(ty_node.kind_id()), Some(crate::grammar::TypeRule::Specifier { .. })) {
+                    let alias_scope = std::mem::replace(&mut self.scope, scope.0);
+                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+                    self.scope = alias_scope;
+                } else {
+                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
+                }
+            }
+            self.enclosing = before;
+            self.close(scope);
+            let ty = self.wrapped(shared, &wraps);
+            self.build.symbol_mut(symbol).ty = ty;
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+        for base in of.every(node) {
+            let ty = self.visit_type(base, Usage::Site(SiteKind::Inherit));
+            self.build.add_base(self.enclosing, ty, false);
+        }
+        ExprId::NONE
+    }
+
+    pub(super) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+        let Some(name_node) = name.first(node) else { return ExprId::NONE };
+        let name = self.name_of(name_node);
+        let params_node = params.as_ref().and_then(|selector| selector.first(node));
+        let kind = if params.is_some() { SymbolKind::Macro } else { SymbolKind::Constant };
+        let value_node = value.as_ref().and_then(|selector| selector.first(node));
+        let header_end = params_node.map_or(name_node.end_byte(), |params| params.end_byte());
+        let definition = Definition { name, name_node, node, kind, header_end, has_body: true };
+        let symbol = self.define(&definition);
+        if let Some(params) = params_node {
+            let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
+            self.build.symbol_mut(symbol).arity = (0, if count == 0 { 0 } else { u16::MAX });
+        }
+        let _ = value_node;
+        ExprId::NONE
+    }
+
+    pub(super) fn section(&mut self, node: Node<'t>) -> ExprId {
+        let word = self.text_of(node).trim_end_matches(':').trim();
+        if let Some(visibility) = self.language.manifest.visibility.words.get(word) {
+            self.around.section = Visibility::from_word(visibility);
+        }
+        ExprId::NONE
+    }
+
+    /// Binds type parameters in the current scope.
+    pub(super) fn type_params(&mut self, symbol: LocalSymbol, params: Option<Node<'t>>) {
+        let Some(params) = params else { return };
+        let start = self.build.facts.bindings.len();
+        let nodes = match self.language.rule(params.kind_id()) {
+            Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
+            _ => self.named_children(params),
+        };
+        for param in nodes {
+            let Some(Rule::TypeParam { name, bound }) = self.language.rule(param.kind_id()) else { continue };
+            let Some(name_node) = name.first(param) else { continue };
+            let name = self.name_of(name_node);
+            let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
+                Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
+                None => ExprId::NONE,
+            };
+            self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
+        }
+        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+        if symbol.is_some() {
+            self.build.symbol_mut(symbol).type_params = run;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a field.
+
+use super::bind::{Bind, Flow};
+use super::walk::{READ, Usage, Walker, offset};
+use crate::grammar::Rule;
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    /// Binds parameters in the current scope and notes them with their symbol.
+    pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
+        let start = self.build.facts.bindings.len();
+        let (mut least, mut most, mut position) = (0u16, 0u16, 0usize);
+        let nodes = match self.language.rule(node.kind_id()) {
+            Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
+            _ => self.named_children(node),
+        };
+        let mut receiver = self.first_parameter(symbol);
+        let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
+        for param in nodes {
+            if self.language.manifest.names.ignored_params.iter().any(|text| text == self.text_of(param)) {
+                continue;
+            }
+            if let Some(value) = receiver.take() {
+                self.receiver_parameter(param, value, symbol);
+                continue;
+            }
+            match self.language.rule(param.kind_id()) {
+                Some(Rule::ParamMark {} | Rule::Decorator { .. }) => continue,
+                Some(Rule::SelfParam { .. }) => {
+                    if symbol.is_some() {
+                        self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
+                    }
+                    continue;
+                }
+                Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
+                    let count = self.parameter(rule, param, in_type);
+                    let has_default = *optional || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
+                    if *variadic || self.is_variadic(param) {
+                        most = u16::MAX;
+                    } else {
+                        most = most.saturating_add(count);
+                        least += if has_default { 0 } else { count };
+                    }
+                }
+                _ => {
+                    let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: param };
+                    let rest = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Rest { .. }));
+                    let default = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Default { .. }));
+                    self.bind_pattern(param, flow, Bind::Param);
+                    most = if rest { u16::MAX } else { most.saturating_add(1) };
+                    least += u16::from(!rest && !default);
+                }
+            }
+            position += 1;
+        }
+        let _ = position;
+        if symbol.is_some() {
+            let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+            let entry = self.build.symbol_mut(symbol);
+            entry.params = run;
+            entry.arity = (least, most);
+        }
+    }
+
+    fn is_variadic(&mut self, param: Node<'t>) -> bool {
+        self.named_children(param)
+            .into_iter()
+            .any(|child| matches!(self.language.pattern(child.kind_id()), Some(crate::grammar::Pattern::Rest { .. })))
+    }
+
+    fn receiver_parameter(&mut self, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
+        let name_node = match self.language.rule(param.kind_id()) {
+            Some(Rule::Param { name: Some(name), .. }) => name.first(param).unwrap_or(param),
+            _ => param,
+        };
+        let name = self.name_of(name_node);
+        let value = self.build.expr(value);
+        let scope = self.scope;
+        self.build.bind(Binding {
+            scope,
+            block: scope,
+            name,
+            kind: BindingKind::Param,
+            from: 0,
+            symbol: LocalSymbol::NONE,
+            import: ImportId::NONE,
+            ty: ExprId::NONE,
+            value,
+        });
+        self.callable.receiver = name;
+        if symbol.is_some() {
+            self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
+        }
+    }
+
+    /// Binds one parameter node, which may name several; gives how many.
+    fn parameter(&mut self, rule: &'static Rule, node: Node<'t>, in_type: bool) -> u16 {
+        let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
+        self.visit_modifiers(node);
+        self.pending = super::walk::Pending::default();
+        let mut declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
+            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
+        let default = self.visit_selected(node, value.as_ref(), READ);
+        if *variadic {
+            declared = self.build.of(declared, Expr::Array);
+        }
+        let mut names = name.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
+            let found = self.declarator(start);
+            declared = self.wrapped(declared, &found.wraps);
+            names.extend(found.name);
+        }
+        let as_field = in_type || self.is_field_parameter(node);
+        for name_node in &names {
+            let flow = Flow { ty: declared, value: default, node };
+            if as_field {
+                self.field_parameter(*name_node, flow);
+            }
+            if !in_type {
+                self.bind_pattern(*name_node, flow, Bind::Param);
+            }
+        }
+        if names.is_empty() {
+            // Unnamed parameters are kept so that positions of arguments fit.
+            let scope = self.scope;
+            self.build.bind(Binding {
+                scope,
+                block: scope,
+                name: NameId::NONE,
+                kind: BindingKind::Param,
+                from: 0,
+                symbol: LocalSymbol::NONE,
+                import: ImportId::NONE,
+                ty: declared,
+                value: default,
+            });
+            return 1;
+        }
+        u16::try_from(names.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Whether a parameter also declares a field: it has a visibility word of its own in a constructor.
+    fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
+        self.callable.type_scope.is_some()
+            && self.children(node).into_iter().any(|child| {
+                (self.modifier_kinds.contains(&child.kind_id()) || !child.is_named())
+                    && self.language.manifest.names.field_parameter_words.iter().any(|word| word == self.text_of(child))
+            })
+    }
+
+    fn field_parameter(&mut self, name_node: Node<'t>, flow: Flow<'t>) {
+        let (scope, around) = (self.scope, self.around);
+        if self.callable.type_scope.is_some() {
+            self.scope = self.callable.type_scope;
+        }
+        self.bind_pattern(name_node, flow, Bind::Declare(SymbolKind::Field));
+        (self.scope, self.around) = (scope, around);
+    }
+}
