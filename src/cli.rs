@@ -2,6 +2,7 @@
 //!
 //! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`) ends the program quietly.
 
+mod ask;
 mod completions;
 mod export;
 mod index;
@@ -14,11 +15,12 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, ConfigError, Repository};
 use crate::index::IndexError;
+use crate::server;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -55,6 +57,8 @@ struct RootArgument {
 /// How a command ended, other than with a result.
 #[derive(Debug)]
 enum Stop {
+    /// There is no answer: exit code 1. What to say about it, if the answer has not said it.
+    NothingFound(String),
     /// The command line cannot be meant: exit code 2.
     Usage(String),
     /// Something failed: exit code 3. What was attempted on which path, and what to do.
@@ -63,41 +67,51 @@ enum Stop {
     Closed,
 }
 
+const NOTHING_FOUND: u8 = 1;
 const USAGE: u8 = 2;
 const FAILURE: u8 = 3;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
-        Ok(arguments) => arguments,
+    let matches = match command().try_get_matches() {
+        Ok(matches) => matches,
         Err(error) => {
             // Help and version are results; clap knows where each kind of message goes.
             let code = if error.use_stderr() { USAGE } else { 0 };
             return if error.print().is_ok() || code == 0 { ExitCode::from(code) } else { ExitCode::from(FAILURE) };
         }
     };
-    let stop = match start_log(&arguments.log).and_then(|()| run(arguments.command)) {
+    let stop = match run(&matches) {
         Ok(()) => return ExitCode::SUCCESS,
         Err(stop) => stop,
     };
     match stop {
         Stop::Closed => ExitCode::SUCCESS,
+        Stop::NothingFound(message) if message.is_empty() => ExitCode::from(NOTHING_FOUND),
+        Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
         Stop::Failure { message, hint } => end(FAILURE, &format!("error: {message}\n  hint: {hint}")),
     }
 }
 
-fn run(command: Command) -> Result<(), Stop> {
+/// The command line: the commands of this module, and one for each tool of the server.
+fn command() -> clap::Command {
+    Arguments::command().subcommands(ask::commands())
+}
+
+fn run(matches: &ArgMatches) -> Result<(), Stop> {
+    start_log(matches.get_one::<String>("log").map_or("error", String::as_str))?;
     let config = Config::from_environment();
-    if let Command::Mcp(arguments) = command {
-        return mcp::run(config, &arguments);
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(tool) = server::tool(name)
+    {
+        return ask::run(&config?, tool, matches);
     }
-    let config = config?;
-    match command {
-        Command::Index(arguments) => index::run(&config, &arguments),
-        Command::Export(command) => export::run(&config, &command),
+    match Arguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?.command {
+        Command::Index(arguments) => index::run(&config?, &arguments),
+        Command::Export(command) => export::run(&config?, &command),
+        Command::Mcp(arguments) => mcp::run(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
-        Command::Mcp(_) => unreachable!("it runs without settings too, above"),
     }
 }
 

@@ -1,6 +1,5 @@
 //! `cograph completions`: the completion script for a shell.
 
-use clap::CommandFactory;
 use clap_complete::Shell;
 
 use super::Stop;
@@ -16,6 +15,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Stop> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::Arguments::command(), "cograph", &mut script);
+    clap_complete::generate(arguments.shell, &mut super::command(), "cograph", &mut script);
     to_stdout(|out| out.write_all(&script))
 }

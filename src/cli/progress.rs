@@ -54,3 +54,35 @@ impl Drop for Display {
         self.finish();
     }
 }
+
+/// A bar for work that is measured in thousandths. It comes with the first report: most questions need none.
+#[derive(Default)]
+pub(super) struct Bar(Mutex<Option<ProgressBar>>);
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        Self::default()
+    }
+
+    /// Shows how far the work is; nothing where stderr is no terminal.
+    pub(super) fn show(&self, thousandths: u32, message: &str) {
+        if !std::io::stderr().is_terminal() {
+            return;
+        }
+        let mut bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bar = bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
+            ProgressBar::new(1000).with_style(style.expect("the template is a constant that is well formed"))
+        });
+        bar.set_position(u64::from(thousandths));
+        bar.set_message(message.to_owned());
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = self.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -36,6 +36,15 @@ impl Arguments {
         }
     }
 
+    /// Checks what a person gave as words, one or more for each parameter.
+    pub fn from_words(tool: &'static Tool, given: impl Iterator<Item = (&'static str, Vec<String>)>) -> Result<Self, String> {
+        let value = |mut words: Vec<String>| match words.len() {
+            1 => words.pop().map_or(Value::Null, Value::String),
+            _ => Value::from(words),
+        };
+        Self::check(tool, given.map(|(name, words)| (name.to_owned(), value(words))).collect())
+    }
+
     /// The text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {

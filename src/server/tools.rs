@@ -32,7 +32,7 @@ pub struct Reply {
     pub text: String,
     /// Whether it is the latter.
     pub is_error: bool,
-    /// Whether the question was answered with nothing found.
+    /// Whether nothing was found: neither an answer nor, in an error, what was asked about.
     pub is_empty: bool,
 }
 
@@ -195,7 +195,10 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
             let head = format!("{} · {}", answer.render(&mut page), opened.freshness());
             Reply { text: page.finish(&head), is_error: false, is_empty: answer.is_empty() }
         }
-        Err(error) => Reply::error(failure::text(tool.name, &error)),
+        Err(error) => {
+            let is_empty = matches!(error, QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. });
+            Reply { is_empty, ..Reply::error(failure::text(tool.name, &error)) }
+        }
     }
 }
 

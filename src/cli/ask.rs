@@ -1,0 +1,123 @@
+//! The query commands: one for each tool of the server, made from its table. They take the same parameters, ask the same
+//! questions and render the same answers; the first parameter needs no name here.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+
+use super::output::to_stdout;
+use super::progress::Bar;
+use super::{RootArgument, Stop};
+use crate::config::Config;
+use crate::model::cancel::CancelToken;
+use crate::server::{self, Form, Host, Parameter, Patience, ProgressReport, Repositories, ServerState, Shape, TOOLS, Tool};
+
+/// A person waits for an index until it is there, or stops the program.
+const TO_THE_END: Duration = Duration::from_secs(24 * 3600);
+
+/// The commands for all tools.
+pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
+    TOOLS.iter().map(|tool| {
+        let json = Arg::new("json").long("json").action(ArgAction::SetTrue).help("Print the whole answer as JSON");
+        let own = tool.own.iter().enumerate().map(|(position, parameter)| argument(parameter, position == 0));
+        let common = tool.parameters().skip(tool.own.len()).map(|parameter| argument(parameter, false));
+        clap::Command::new(tool.name).about(tool.title).long_about(tool.about).args(own).args(common).arg(json)
+    })
+}
+
+fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {
+    let argument = Arg::new(parameter.name).help(parameter.about).required(parameter.required);
+    let argument = match parameter.shape {
+        Shape::Flag => argument.action(ArgAction::SetTrue),
+        Shape::Word(words) => argument.value_parser(PossibleValuesParser::new(words.iter().copied())),
+        Shape::Integer { least, most } => argument.value_parser(value_parser!(u64).range(least..=most)),
+        Shape::Text { .. } => argument,
+        Shape::Texts { words, .. } => {
+            let words = words();
+            let argument = argument.action(ArgAction::Append);
+            let argument = if is_first { argument.num_args(1..) } else { argument.value_delimiter(',') };
+            if words.is_empty() { argument } else { argument.value_parser(PossibleValuesParser::new(words)) }
+        }
+    };
+    if is_first { argument } else { argument.long(long_name(parameter)) }
+}
+
+/// The parameter's name as people type it. It is kept for the life of the program, as the command line wants it.
+fn long_name(parameter: &'static Parameter) -> &'static str {
+    static NAMES: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
+        let parameters = TOOLS.iter().flat_map(|tool| tool.parameters());
+        parameters.map(|parameter| (parameter.name, parameter.name.replace('_', "-"))).collect()
+    });
+    NAMES.get(parameter.name).map_or(parameter.name, String::as_str)
+}
+
+/// Runs the command of a tool.
+pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
+    let root = RootArgument { root: matches.get_one::<String>("root").map(Into::into) }.repository(config)?.root;
+    let given = tool
+        .parameters()
+        .filter(|parameter| parameter.name != "root")
+        .map(|parameter| (parameter.name, words(parameter, matches)));
+    let arguments = server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty())).map_err(Stop::Usage)?;
+    let patience = Patience { first: TO_THE_END, renewal: TO_THE_END };
+    let repositories = Repositories::new(Ok(config.clone()), Some(root), patience);
+    let person = Person { cancel: CancelToken::new(), bar: Bar::new() };
+    let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
+    let reply = server::call(tool, &arguments, &repositories, &person, form);
+    drop(person);
+    match (reply.is_error, reply.is_empty) {
+        (true, true) => Err(Stop::NothingFound(reply.text)),
+        (true, false) => Err(Stop::Failure { message: reply.text, hint: format!("see `cograph {} --help`", tool.name) }),
+        (false, is_empty) => {
+            to_stdout(|out| writeln!(out, "{}", reply.text.trim_end_matches('\n')))?;
+            if is_empty { Err(Stop::NothingFound(String::new())) } else { Ok(()) }
+        }
+    }
+}
+
+/// What was given for a parameter, as text.
+fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
+    match parameter.shape {
+        Shape::Flag => {
+            if matches.get_flag(parameter.name) {
+                vec!["true".to_owned()]
+            } else {
+                Vec::new()
+            }
+        }
+        Shape::Integer { .. } => matches.get_one::<u64>(parameter.name).map(u64::to_string).into_iter().collect(),
+        Shape::Text { .. } | Shape::Word(_) | Shape::Texts { .. } => {
+            matches.get_many::<String>(parameter.name).into_iter().flatten().cloned().collect()
+        }
+    }
+}
+
+/// Somebody who waits at a terminal: nothing is queued, nothing is withdrawn.
+struct Person {
+    cancel: CancelToken,
+    bar: Bar,
+}
+
+impl Host for Person {
+    fn cancel(&self) -> &CancelToken {
+        &self.cancel
+    }
+
+    fn progress(&self, report: &ProgressReport) {
+        self.bar.show(report.thousandths, &report.message);
+    }
+
+    fn pause(&self) {}
+
+    fn resume(&self) -> bool {
+        true
+    }
+
+    fn server(&self) -> Option<&ServerState> {
+        None
+    }
+}
