@@ -11,13 +11,14 @@ mod selector;
 
 pub use detect::detect;
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Narrowing, Resolution,
-    SelfRule, TestMarkers, TypeFlow, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names, Narrowing,
+    Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
 };
 pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TypeRule, Yielded};
 pub(crate) use selector::Selector;
 
 use crate::model::LanguageId;
+use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
@@ -49,6 +50,8 @@ pub struct Language {
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
+    /// Every name of a type with a table of type flow -> the name of the table.
+    flows: FxHashMap<String, String>,
 }
 
 impl Language {
@@ -67,6 +70,12 @@ impl Language {
         self.patterns.get(usize::from(kind))?.as_ref()
     }
 
+    /// The table of type flow for a builtin type, with the name it stands under.
+    pub(crate) fn flow(&self, name: &str) -> Option<(&str, &TypeFlow)> {
+        let (name, flow) = self.manifest.flow.get_key_value(self.flows.get(name)?)?;
+        Some((name, flow))
+    }
+
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
         let parsed = manifest::parse(folder.manifests, &grammar)
@@ -78,6 +87,7 @@ impl Language {
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,
+            flows: manifest::flow_names(&parsed.manifest),
             manifest: parsed.manifest,
             grammar,
         }

@@ -327,8 +327,7 @@ impl<'t> Walker<'t> {
         let owner = self.build.nearest(self.scope, owns);
         let local = matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block);
         if local && kind != SymbolKind::Variant {
-            let from = if function_scoped { 0 } else { flow.node.start_byte() };
-            self.bind(owner, name, BindingKind::Value, from, flow.ty, flow.value);
+            self.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
             return LocalSymbol::NONE;
         }
         let (header_end, has_body) = (flow.node.end_byte(), true);
@@ -354,7 +353,7 @@ impl<'t> Walker<'t> {
                 LocalSymbol::NONE
             }
             _ if matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block) => {
-                self.bind(owner, name, BindingKind::Value, node.start_byte(), flow.ty, flow.value);
+                self.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
                 LocalSymbol::NONE
             }
             _ => {
@@ -376,7 +375,7 @@ impl<'t> Walker<'t> {
         match kind {
             BindingKind::Symbol => self.build.add_value(symbol, flow.value),
             BindingKind::Value | BindingKind::Param if flow.value.is_some() => {
-                self.bind(scope, name, BindingKind::Value, node.start_byte(), flow.ty, flow.value);
+                self.bind(scope, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
             }
             _ => {}
         }

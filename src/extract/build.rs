@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) facts: FileFacts,
+    /// First byte of the node that is visited.
+    pub(super) at: u32,
     name_ids: FxHashMap<Box<str>, NameId>,
     /// Values of symbols in the order they were met; they become runs of `lists` at the end.
     values: Vec<(LocalSymbol, ExprId)>,
@@ -37,6 +39,7 @@ impl Builder {
     pub(super) fn expr(&mut self, expr: Expr) -> ExprId {
         let id = ExprId::at(self.facts.exprs.len());
         self.facts.exprs.push(expr);
+        self.facts.positions.push(self.at);
         id
     }
 

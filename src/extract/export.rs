@@ -114,6 +114,7 @@ pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported:
         if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
             let value = ExprId::at(facts.exprs.len());
             facts.exprs.push(Expr::Name(local, crate::model::facts::ScopeId(0)));
+            facts.positions.push(u32::MAX);
             facts.bindings.push(Binding {
                 scope: crate::model::facts::ScopeId(0),
                 block: crate::model::facts::ScopeId(0),

@@ -44,7 +44,7 @@ impl<'t> Walker<'t> {
         if let Some(pattern) = pattern_node {
             if clause && self.build.scope_kind(self.scope) == ScopeKind::Block {
                 let element = self.build.of(source, Expr::Element);
-                self.bind_pattern(pattern, Flow { ty, value: element, node }, Bind::Declare(SymbolKind::Variable));
+                self.bind_pattern(pattern, Flow { ty, value: element, node: pattern }, Bind::Declare(SymbolKind::Variable));
             } else {
                 self.bind_loop(pattern, source, *value, node, ty);
             }
@@ -87,7 +87,7 @@ impl<'t> Walker<'t> {
         let name_node = name.and_then(|selector| selector.first(node));
         if let Some(name) = name_node {
             let value = self.build.of(ty, Expr::OfType);
-            self.bind_pattern(name, Flow { ty: ExprId::NONE, value, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(name, Flow { ty: ExprId::NONE, value, node: name }, Bind::Declare(SymbolKind::Variable));
         }
         match body.and_then(|selector| selector.first(node)) {
             Some(body) => {
@@ -146,7 +146,11 @@ impl<'t> Walker<'t> {
         let mut done: Vec<usize> = Vec::new();
         if let Some(pattern) = pattern.and_then(|selector| selector.first(node)) {
             done.push(pattern.id());
-            self.bind_pattern(pattern, Flow { ty: ExprId::NONE, value: given, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                pattern,
+                Flow { ty: ExprId::NONE, value: given, node: pattern },
+                Bind::Declare(SymbolKind::Variable),
+            );
         }
         let mut cases = Vec::new();
         for ty in types.map(|selector| selector.every(node)).unwrap_or_default() {
@@ -156,7 +160,7 @@ impl<'t> Walker<'t> {
         if let Some(alias) = alias {
             let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
             let value = if ty.is_some() { ExprId::NONE } else { given };
-            self.bind_pattern(alias, Flow { ty, value, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(alias, Flow { ty, value, node: alias }, Bind::Declare(SymbolKind::Variable));
         } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
             self.bind(self.scope, name, BindingKind::Narrow, node.start_byte(), *only, ExprId::NONE);
         }

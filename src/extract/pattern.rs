@@ -170,7 +170,8 @@ impl<'t> Walker<'t> {
         let element = self.build.of(iterable, Expr::Element);
         let key = self.build.of(iterable, Expr::Key);
         let how = self.loop_binding(node);
-        let flow = |value| Flow { ty, value, node };
+        // The items are bound from the pattern on, not after the loop.
+        let flow = |value| Flow { ty, value, node: pattern };
         match yielded {
             Yielded::Items => {
                 self.bind_pattern(pattern, flow(element), how);

@@ -45,6 +45,7 @@ impl<'t> Walker<'t> {
                 }
             };
         };
+        self.build.at = super::walk::offset(node.start_byte());
         let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
         match rule {
             TypeRule::Skip {} => ExprId::NONE,

@@ -209,6 +209,7 @@ impl<'t> Walker<'t> {
             self.problem(ProblemKind::Syntax, node);
         }
         self.depth += 1;
+        self.build.at = offset(node.start_byte());
         let value = match self.language.rule(node.kind_id()) {
             Some(rule) => self.apply(rule, node, usage),
             // What only means something as a type is one, wherever it stands.

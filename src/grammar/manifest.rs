@@ -348,16 +348,30 @@ pub struct Builtins {
     pub types: Vec<String>,
     /// Member names too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
-    /// Wrappers whose members are those of their first argument.
-    pub transparent: Vec<String>,
-    /// Functions whose result is that of their first argument's type argument, or of the argument: name -> type expression.
+    /// What functions give: name -> type, in which `arg0` and `arg1` are types of arguments and `item0` and `item1` of their items.
     pub results: BTreeMap<String, String>,
+}
+
+/// What a generic wrapper does with its arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowKind {
+    /// A value of it is a value of one of its arguments.
+    Transparent,
+    /// Its arguments are the types of its items by position.
+    Tuple,
+    /// A value of it is the type that its argument names.
+    TypeObject,
+    /// A function whose result is the last argument.
+    Function,
 }
 
 /// How types flow through one builtin type: its parameters, its bases and what its members give.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct TypeFlow {
+    /// What it does with its arguments, if it is not a type with members.
+    pub kind: Option<FlowKind>,
     /// Names of its type parameters.
     pub params: Vec<String>,
     /// Other names of the same type.
@@ -384,6 +398,14 @@ pub(super) struct Parsed {
     pub(super) nodes: Vec<Option<Rule>>,
     pub(super) types: Vec<Option<TypeRule>>,
     pub(super) patterns: Vec<Option<Pattern>>,
+}
+
+/// Every name of a type with a table of type flow -> the name of the table.
+pub(super) fn flow_names(manifest: &Manifest) -> rustc_hash::FxHashMap<String, String> {
+    let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
+        std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
+    };
+    manifest.flow.iter().flat_map(named).collect()
 }
 
 /// Reads a manifest after those that it extends. The error names the line and what does not fit.

@@ -40,6 +40,7 @@ fn resolve_file(program: &Program, position: usize, file: &FileRecord) -> FileRe
             sites: vec![unknown; facts.sites.len()],
             imports: vec![None; facts.imports.len()],
             relations: Vec::new(),
+            containers: Vec::new(),
         }
     })
 }

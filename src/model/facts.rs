@@ -82,6 +82,8 @@ pub struct FileFacts {
     pub imports: Vec<Import>,
     /// Expressions; a child comes before its parent.
     pub exprs: Vec<Expr>,
+    /// Where each expression stands: its first byte. Runs parallel to `exprs`.
+    pub positions: Vec<u32>,
     /// Members of lists that expressions and symbols refer to by `Run`.
     pub lists: Vec<ExprId>,
     /// References in order of position.

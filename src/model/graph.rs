@@ -62,6 +62,8 @@ pub struct FileResolution {
     pub imports: Vec<Option<FileId>>,
     /// Relations that start at symbols of this file, sorted.
     pub relations: Vec<Relation>,
+    /// Members whose type is in another file, with that type, in order of member (`impl`, receivers, `A::f`).
+    pub containers: Vec<(LocalSymbol, SymbolRef)>,
 }
 
 /// Identity of a file's bytes, and what is needed to see cheaply that they may have changed.

@@ -1,0 +1,174 @@
+//! Calls: which overload is meant, and what a call gives.
+
+use super::member::Member;
+use super::ty::Ty;
+use super::{Resolver, Symbols};
+use crate::model::SymbolKind;
+use crate::model::facts::{ExprId, Run, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
+
+impl Resolver<'_, '_> {
+    /// What calling a value gives.
+    pub(super) fn call_result(&mut self, file: FileId, callee: &Ty, args: Run) -> Ty {
+        match callee {
+            Ty::Callable(symbols, receiver) => {
+                let given = self.argument_types(file, args);
+                let chosen = self.fitting(symbols, &given, false);
+                self.result_of(&chosen, receiver.as_deref(), &given)
+            }
+            Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
+            Ty::Instance(..) => self.result_of_calling_value(file, callee, args),
+            Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
+            Ty::Function(result) => (**result).clone(),
+            Ty::BuiltinType(name, given) => self.builtin_result(file, name, given, args),
+            Ty::External(name) => self.outside_result(file, name, args),
+            Ty::Union(parts) => {
+                Ty::union(parts.clone().iter().map(|part| self.call_result(file, part, args)).collect::<Vec<_>>())
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn result_of_calling_value(&mut self, file: FileId, value: &Ty, args: Run) -> Ty {
+        let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
+        let names = &self.program.known(symbol.file).language.manifest.names;
+        let Some(name) = names.call_member.as_deref().and_then(|member| self.program.names.get(member)) else {
+            return Ty::Unknown;
+        };
+        let member = self.member_ty(value, name);
+        match member {
+            Ty::Callable(..) => self.call_result(file, &member, args),
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn builtin_result(&mut self, file: FileId, name: &Rc<str>, given: &Rc<[Ty]>, args: Run) -> Ty {
+        let manifest = &self.program.known(file).language.manifest;
+        let Some(template) = manifest.builtins.results.get(&**name) else { return Ty::Builtin(name.clone(), given.clone()) };
+        let args = self.argument_types(file, args);
+        let elements: Vec<Ty> = args.iter().map(|arg| self.element(file, arg)).collect();
+        let flow = crate::grammar::TypeFlow {
+            params: ["arg0", "arg1", "item0", "item1"].map(str::to_owned).to_vec(),
+            ..crate::grammar::TypeFlow::default()
+        };
+        let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
+        let values = [pick(&args, 0), pick(&args, 1), pick(&elements, 0), pick(&elements, 1)];
+        self.template(file, template, &flow, &values, &Ty::Unknown)
+    }
+
+    /// A call that leaves the repository gives something that is outside as well, unless a table says what.
+    fn outside_result(&mut self, file: FileId, name: &Rc<str>, args: Run) -> Ty {
+        let language = self.program.known(file).language;
+        let last = super::infer::last_segment(name);
+        if language.manifest.builtins.results.contains_key(last) {
+            return self.builtin_result(file, &Rc::from(last), &Rc::from([]), args);
+        }
+        match language.flow(last) {
+            Some((canonical, _)) => Ty::builtin(canonical, &[]),
+            None => Ty::External(Rc::from(format!("{name}()"))),
+        }
+    }
+
+    pub(super) fn argument_types(&mut self, file: FileId, args: Run) -> Vec<Ty> {
+        let items: &[ExprId] = &self.program.known(file).facts.lists[args.range()];
+        items.iter().map(|item| self.ty(file, *item)).collect()
+    }
+
+    /// The result of calling one of several callables.
+    pub(super) fn result_of(&mut self, symbols: &Symbols, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
+        let results: Vec<Ty> = symbols.iter().map(|symbol| self.return_ty(*symbol, receiver, args)).collect();
+        Ty::union(results)
+    }
+
+    /// Of several callables those that the arguments fit; all, if none does.
+    pub(super) fn fitting(&mut self, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
+        if symbols.len() < 2 {
+            return symbols.clone();
+        }
+        let count = u16::try_from(args.len()).unwrap_or(u16::MAX);
+        let by_arity: Symbols = symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
+        let mut left = if by_arity.is_empty() { symbols.clone() } else { by_arity };
+        // A definition stands for its declarations.
+        if left.len() > 1 && left.iter().any(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
+            left.retain(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
+        }
+        if left.len() < 2 || spread {
+            return left;
+        }
+        self.closest(left, args)
+    }
+
+    /// Of several callables those whose parameters have the types of the arguments, as far as both are known.
+    fn closest(&mut self, symbols: Symbols, args: &[Ty]) -> Symbols {
+        let mut best: Vec<(i32, SymbolRef)> = Vec::new();
+        for symbol in &symbols {
+            if let Some(score) = self.fit(*symbol, args) {
+                best.push((score, *symbol));
+            }
+        }
+        let Some(most) = best.iter().map(|(score, _)| *score).max() else { return symbols };
+        best.into_iter().filter(|(score, _)| *score == most).map(|(_, symbol)| symbol).collect()
+    }
+
+    /// How well arguments fit parameters: known matches count for it; a certain mismatch rules it out.
+    fn fit(&mut self, symbol: SymbolRef, args: &[Ty]) -> Option<i32> {
+        let entry = self.program.symbol(symbol);
+        let mut score = 0;
+        for (position, arg) in entry.params.range().zip(args) {
+            let param = &self.program.known(symbol.file).facts.bindings[position];
+            if !param.ty.is_some() || !arg.is_known() {
+                continue;
+            }
+            let declared = self.instance_of_expr(symbol.file, param.ty);
+            match (&declared, arg) {
+                (Ty::Unknown | Ty::Param(..) | Ty::Union(_), _) | (_, Ty::Union(_) | Ty::External(_)) => {}
+                (declared, arg) if declared == arg => score += 4,
+                (Ty::Instance(wanted, _), Ty::Instance(given, _)) => {
+                    let hierarchy = self.hierarchy(*given);
+                    match hierarchy.types.iter().position(|(ty, _)| ty == wanted) {
+                        Some(0) => score += 4,
+                        Some(_) => score += 2,
+                        None if hierarchy.open || !hierarchy.outside.is_empty() => {}
+                        None => return None,
+                    }
+                }
+                (Ty::Builtin(wanted, _), Ty::Builtin(given, _)) => {
+                    if wanted == given {
+                        score += 3;
+                    } else {
+                        score -= 1;
+                    }
+                }
+                (Ty::Instance(..), Ty::Builtin(..)) | (Ty::Builtin(..), Ty::Instance(..)) => score -= 2,
+                _ => {}
+            }
+        }
+        Some(score)
+    }
+
+    /// Whether a callable takes this number of arguments; a spread argument may stand for any number.
+    pub(super) fn accepts(&self, symbol: SymbolRef, count: u16, spread: bool) -> bool {
+        let (least, most) = self.program.symbol(symbol).arity;
+        count <= most && (spread || count >= least)
+    }
+
+    /// The constructors of a type, where it defines any itself.
+    pub(super) fn constructors(&mut self, symbol: SymbolRef) -> Symbols {
+        let facts = self.program.known(symbol.file).facts;
+        let entry = self.program.symbol(symbol);
+        let own = facts.symbols.iter().enumerate().filter(|(_, candidate)| {
+            candidate.kind == SymbolKind::Constructor && candidate.scope == entry.inner && entry.inner.is_some()
+        });
+        own.map(|(position, _)| SymbolRef { file: symbol.file, symbol: crate::model::facts::LocalSymbol::at(position) }).collect()
+    }
+
+    /// What a member of a value is, for callers that only want symbols.
+    pub(super) fn member_symbols(&mut self, of: &Ty, name: super::Name) -> Symbols {
+        match self.member(of, name) {
+            Member::Symbols(symbols) => symbols,
+            Member::Entity(super::ty::Entity::Symbols(symbols)) => symbols,
+            _ => Symbols::new(),
+        }
+    }
+}

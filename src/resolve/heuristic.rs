@@ -1,0 +1,78 @@
+//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no common name of builtin types.
+
+use super::site::{argument_count, unresolved};
+use super::{Name, Resolver, Symbols};
+use crate::model::facts::Site;
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::{SiteKind, Step, Verdict};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
+
+/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its target.
+const MOST_CANDIDATES: usize = 12;
+
+impl Resolver<'_, '_> {
+    /// The target of a call on a receiver of unknown type, if there is evidence for exactly one.
+    pub(super) fn by_unique_name(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
+        let unknown = unresolved(if site.in_macro { Step::Macro } else { Step::ReceiverUnknown });
+        if site.kind != SiteKind::Call || self.is_common(file, name) {
+            return unknown;
+        }
+        let Some(all) = self.program.members.get(&name) else { return unknown };
+        let family = super::modules::family(self.program.known(file).language);
+        let in_family = |symbol: &SymbolRef| super::modules::family(self.program.known(symbol.file).language) == family;
+        let all: Symbols = all.iter().copied().filter(in_family).collect();
+        if all.is_empty() || all.len() > MOST_CANDIDATES {
+            return unknown;
+        }
+        let count = argument_count(site.args);
+        let fitting: Symbols = all.iter().copied().filter(|symbol| self.accepts(*symbol, count, site.spread)).collect();
+        let reach = self.reachable(file);
+        let reached: Symbols = fitting.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        match (&all[..], &reached[..]) {
+            ([_], [only]) => Resolution { verdict: Verdict::Likely, step: Step::UniqueName, target: Target::Symbol(*only) },
+            _ => {
+                let mut candidates = if fitting.is_empty() { all.to_vec() } else { fitting.to_vec() };
+                candidates.sort_unstable();
+                candidates.dedup();
+                Resolution {
+                    verdict: Verdict::Ambiguous,
+                    step: Step::ReceiverUnknown,
+                    target: Target::Candidates(candidates.into()),
+                }
+            }
+        }
+    }
+
+    /// Whether builtin types have members of this name, so that it tells nothing.
+    fn is_common(&self, file: FileId, name: Name) -> bool {
+        let manifest = &self.program.known(file).language.manifest;
+        let text = self.program.text(name);
+        manifest.builtins.common_members.iter().any(|common| common == text)
+            || manifest.flow.values().any(|flow| flow.members.contains_key(text))
+    }
+
+    /// Files that a file may know types of: those it imports, directly or through others, and its package.
+    fn reachable(&mut self, file: FileId) -> Rc<FxHashSet<FileId>> {
+        if let Some(known) = self.reach.get(&file) {
+            return known.clone();
+        }
+        let mut reached: FxHashSet<FileId> = FxHashSet::default();
+        let mut waiting = vec![file];
+        while let Some(next) = waiting.pop() {
+            if !reached.insert(next) {
+                continue;
+            }
+            let Some(unit) = self.program.unit(next) else { continue };
+            waiting.extend((0..unit.facts.imports.len()).filter_map(|import| self.program.import_file(next, import)));
+            if unit.language.manifest.modules.shared_folder
+                && let Some(package) = self.program.modules.package_of(next)
+            {
+                waiting.extend(self.program.modules.package(package).files.iter().copied());
+            }
+        }
+        let reached = Rc::new(reached);
+        self.reach.insert(file, reached.clone());
+        reached
+    }
+}

@@ -1,0 +1,311 @@
+//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
+
+use super::modules::{ImportTarget, Module};
+use super::ty::Entity;
+use super::{Name, Resolver, Symbols};
+use crate::grammar::ModuleSystem;
+use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ImportKind, ScopeId, ScopeKind, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{Step, SymbolKind};
+use smallvec::SmallVec;
+use std::rc::Rc;
+
+/// Longest chain of re-exports that is followed.
+const CHAIN: usize = 32;
+
+/// Names under way, so that circular re-exports end.
+pub(super) type Visited = Vec<(Module, Name)>;
+
+impl<'a> Resolver<'_, 'a> {
+    /// What a name means at a place in a file, and how it was found.
+    pub(super) fn lookup(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<(Entity, Step)> {
+        let unit = self.program.known(file);
+        let rules = &unit.language.manifest.resolution;
+        let mut current = scope;
+        let mut crossed = false;
+        while current.is_some() {
+            let kind = unit.scope_kind(current);
+            let hidden = kind == ScopeKind::Type && current != scope && !rules.type_scope_visible && !rules.implicit_receiver;
+            if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
+                let step = self.step_of(file, &entity);
+                return Some((self.follow_import(entity)?, step));
+            }
+            let has_members = kind == ScopeKind::Type || unit.scope_owner(current).is_some();
+            if rules.implicit_receiver
+                && has_members
+                && let Some(found) = self.implicit_member(file, current, name)
+            {
+                return Some((Entity::Symbols(found), Step::SelfMember));
+            }
+            crossed |= kind == ScopeKind::Function;
+            current = unit.parent(current);
+        }
+        self.beyond_file(file, name)
+    }
+
+    fn step_of(&self, _file: FileId, found: &Found) -> Step {
+        match found {
+            Found::Import(..) => Step::Import,
+            Found::Entity(_) => Step::Lexical,
+        }
+    }
+
+    fn follow_import(&mut self, found: Found) -> Option<Entity> {
+        match found {
+            Found::Entity(entity) => Some(entity),
+            Found::Import(file, import) => Some(self.import_entity(file, import, &mut Visited::new()).unwrap_or_else(|| {
+                let unit = self.program.known(file);
+                let entry = &unit.facts.imports[import.get().expect("the import was found in the table")];
+                Entity::External(Rc::from(&*entry.module))
+            })),
+        }
+    }
+
+    /// What a scope itself binds to a name.
+    fn in_scope(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+        (from, at, crossed): (ScopeId, u32, bool),
+        hidden: bool,
+    ) -> Option<Found> {
+        let unit = self.program.known(file);
+        let all: SmallVec<[(BindingId, &'a Binding); 4]> = unit.bindings(scope, name).collect();
+        if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
+            return None;
+        }
+        if let Some((id, _)) = all
+            .iter()
+            .rev()
+            .find(|(_, binding)| binding.kind == BindingKind::Narrow && binding.from <= at && binding.ty.is_some())
+        {
+            return Some(Found::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+        }
+        if hidden {
+            let params = all.iter().filter(|(_, binding)| binding.kind == BindingKind::TypeParam).map(|(id, _)| *id);
+            let params: SmallVec<[BindingId; 2]> = params.collect();
+            return (!params.is_empty()).then_some(Found::Entity(Entity::Local(file, params)));
+        }
+        let symbols = self.visible_symbols(file, &all, at, crossed);
+        let import = all.iter().rev().find(|(_, binding)| binding.kind == BindingKind::Import);
+        let kind = unit.scope_kind(scope);
+        if let Some((_, import)) = import {
+            let external =
+                matches!(self.program.modules.target(file, import.import.get().unwrap_or(0)), ImportTarget::External(_));
+            if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
+                return Some(Found::Import(file, import.import));
+            }
+        }
+        if !symbols.is_empty() {
+            return Some(Found::Entity(Entity::Symbols(symbols)));
+        }
+        let locals = self.reaching(file, &all, from, at, crossed);
+        (!locals.is_empty()).then_some(Found::Entity(Entity::Local(file, locals)))
+    }
+
+    /// The symbols that a name stands for: overloads together, otherwise the one that holds here, or all that conditions
+    /// leave open.
+    fn visible_symbols(&self, file: FileId, all: &[(BindingId, &'a Binding)], at: u32, crossed: bool) -> Symbols {
+        let unit = self.program.known(file);
+        let rules = &unit.language.manifest.resolution;
+        let bound = all.iter().filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+        let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> =
+            bound.map(|(_, binding)| (SymbolRef { file, symbol: binding.symbol }, binding.block, binding.from)).collect();
+        if rules.overloads || rules.separate_types || rules.declarations || symbols.len() < 2 {
+            return symbols.into_iter().map(|(symbol, _, _)| symbol).collect();
+        }
+        if symbols.iter().any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
+            symbols.retain(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
+        }
+        let local = symbols.iter().any(|(symbol, _, _)| self.program.symbol(*symbol).flags & flags::LOCAL != 0);
+        if local && !crossed && symbols.iter().any(|&(_, _, from)| from <= at) {
+            symbols.retain(|&mut (_, _, from)| from <= at);
+        }
+        let Some(&(last, block, _)) = symbols.last() else { return Symbols::new() };
+        if symbols.iter().all(|&(_, other, _)| other == block) || unit.scope_kind(block) != ScopeKind::Flow {
+            return Symbols::from_slice(&[last]);
+        }
+        symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
+    }
+
+    /// The bindings of a variable that may reach a place: the last one on every way there, and those after it.
+    fn reaching(
+        &self,
+        file: FileId,
+        all: &[(BindingId, &'a Binding)],
+        from: ScopeId,
+        at: u32,
+        crossed: bool,
+    ) -> SmallVec<[BindingId; 2]> {
+        let values = || {
+            all.iter().filter(|(_, binding)| {
+                matches!(binding.kind, BindingKind::Value | BindingKind::Param | BindingKind::TypeParam | BindingKind::Field)
+            })
+        };
+        if crossed {
+            return values().map(|(id, _)| *id).collect();
+        }
+        let before: SmallVec<[(BindingId, &Binding); 4]> = values().filter(|(_, binding)| binding.from <= at).copied().collect();
+        if before.is_empty() {
+            return values().map(|(id, _)| *id).collect();
+        }
+        let certain = before.iter().rposition(|(_, binding)| self.encloses(file, binding.block, from)).unwrap_or(0);
+        before[certain..].iter().map(|(id, _)| *id).collect()
+    }
+
+    fn encloses(&self, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
+        let unit = self.program.known(file);
+        while inner.is_some() {
+            if inner == outer {
+                return true;
+            }
+            inner = unit.parent(inner);
+        }
+        false
+    }
+
+    /// Names that a file sees without binding them: of its package, through wildcards, and builtins.
+    fn beyond_file(&mut self, file: FileId, name: Name) -> Option<(Entity, Step)> {
+        let unit = self.program.known(file);
+        let manifest = &unit.language.manifest;
+        let shares = manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
+        if shares
+            && let Some(package) = self.program.modules.package_of(file)
+            && let Some(entity) = self.module_member(Module::Package(package), name, &mut Visited::new())
+        {
+            return Some((entity, Step::Package));
+        }
+        if let Some(entity) = self.through_wildcards(file, name, &mut Visited::new()) {
+            return Some((entity, Step::Wildcard));
+        }
+        let text = self.program.text(name);
+        let builtins = &manifest.builtins;
+        let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
+        (is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude))
+            .then_some((Entity::Builtin(name), Step::Builtin))
+    }
+
+    pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
+        let wildcards = self.program.known(file).wildcards.clone();
+        wildcards.into_iter().find_map(|import| {
+            let ImportTarget::Path { module, path } = self.program.modules.target(file, import.get()?) else { return None };
+            if path.is_empty() {
+                return self.module_member(*module, name, visited);
+            }
+            let start = self.follow(*module, path, visited)?;
+            self.below(&start, name, visited)
+        })
+    }
+
+    /// What an import stands for.
+    pub(super) fn import_entity(&mut self, file: FileId, import: ImportId, visited: &mut Visited) -> Option<Entity> {
+        let position = import.get()?;
+        match self.program.modules.target(file, position) {
+            ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
+            ImportTarget::Path { module, path } => match self.follow(*module, path, visited) {
+                Some(entity) => Some(entity),
+                // Without a default of its own, a module stands for it (modules of another kind).
+                None if self.program.known(file).facts.imports[position].kind == ImportKind::Default => {
+                    Some(Entity::Module(*module))
+                }
+                None => None,
+            },
+        }
+    }
+
+    /// Follows names from a module.
+    pub(super) fn follow(&mut self, module: Module, path: &[Name], visited: &mut Visited) -> Option<Entity> {
+        let mut entity = Entity::Module(module);
+        for &name in path {
+            entity = self.below(&entity, name, visited)?;
+        }
+        Some(entity)
+    }
+
+    /// What a name means below something else.
+    pub(super) fn below(&mut self, entity: &Entity, name: Name, visited: &mut Visited) -> Option<Entity> {
+        match entity {
+            Entity::Module(module) => self.module_member(*module, name, visited),
+            Entity::External(outer) => Some(Entity::External(Rc::from(format!("{outer}.{}", self.program.text(name))))),
+            Entity::Symbols(symbols) => symbols.clone().into_iter().find_map(|symbol| self.symbol_member(symbol, name)),
+            Entity::Local(..) | Entity::Builtin(_) => None,
+        }
+    }
+
+    /// What a name means inside a namespace or type.
+    pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name) -> Option<Entity> {
+        let entry = self.program.symbol(symbol);
+        if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
+            let found = self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false)?;
+            return self.follow_import(found);
+        }
+        let found = self.type_member(symbol, name);
+        (!found.is_empty()).then_some(Entity::Symbols(found))
+    }
+
+    /// What a name means to those who import a module.
+    pub(super) fn module_member(&mut self, module: Module, name: Name, visited: &mut Visited) -> Option<Entity> {
+        if visited.len() >= CHAIN || visited.contains(&(module, name)) {
+            return None;
+        }
+        visited.push((module, name));
+        let found = match module {
+            Module::File(file) => self.file_member(file, name, visited),
+            Module::Package(package) => self.package_member(package, name),
+        };
+        let found = found.or_else(|| self.program.modules.child(self.program, module, name).map(Entity::Module));
+        visited.pop();
+        found
+    }
+
+    fn file_member(&mut self, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
+        let unit = self.program.unit(file)?;
+        let top = ScopeId(0);
+        match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
+            Some(Found::Entity(Entity::Local(file, bindings))) => return self.alias_of(file, bindings, visited),
+            Some(Found::Entity(entity)) => return Some(entity),
+            Some(Found::Import(file, import)) => return self.import_entity(file, import, visited),
+            None => {}
+        }
+        if let Some(import) = unit.reexport(name) {
+            return self.import_entity(file, import, visited);
+        }
+        if self.program.text(name) == "default"
+            && let Some(symbol) = unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
+        {
+            let symbol = crate::model::facts::LocalSymbol::at(symbol);
+            return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
+        }
+        self.through_wildcards(file, name, visited)
+    }
+
+    /// A binding at the top of a file that only gives another name to something.
+    fn alias_of(&mut self, file: FileId, bindings: SmallVec<[BindingId; 2]>, _visited: &mut Visited) -> Option<Entity> {
+        let unit = self.program.known(file);
+        if let [only] = bindings[..] {
+            let value = unit.binding(only).value;
+            if let Some(crate::model::facts::Expr::Name(name, scope)) = value.get().map(|position| unit.facts.exprs[position]) {
+                return self.lookup(file, unit.name(name), scope, u32::MAX).map(|(entity, _)| entity);
+            }
+        }
+        Some(Entity::Local(file, bindings))
+    }
+
+    fn package_member(&mut self, package: u32, name: Name) -> Option<Entity> {
+        let mut symbols = Symbols::new();
+        let files = self.program.modules.package(package).files.clone();
+        for file in files {
+            let unit = self.program.known(file);
+            let bound = unit.bindings(ScopeId(0), name).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+            symbols.extend(bound.map(|(_, binding)| SymbolRef { file, symbol: binding.symbol }));
+        }
+        (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
+    }
+}
+
+/// What a scope binds to a name, before imports are followed.
+enum Found {
+    Entity(Entity),
+    Import(FileId, ImportId),
+}

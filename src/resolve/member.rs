@@ -1,0 +1,426 @@
+//! Members of types: the order of bases, what types gain outside of their bodies, and lookups along both.
+
+use super::ty::{Entity, Ty};
+use super::{Name, Program, Resolver, Symbols};
+use crate::grammar::MemberLookup;
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, Expr, LocalSymbol, ScopeId};
+use crate::model::graph::{FileId, SymbolRef};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// A type and everything it inherits from, nearest first, each with the type arguments it is inherited with.
+#[derive(Debug, Default)]
+pub(super) struct Hierarchy {
+    pub(super) types: Vec<(SymbolRef, Rc<[Ty]>)>,
+    /// Names of bases that are not in the repository.
+    pub(super) outside: Vec<Rc<str>>,
+    /// Whether some base is not known at all.
+    pub(super) open: bool,
+}
+
+/// Finds out which members are defined outside of their type's body, and which interfaces types implement there.
+pub(super) fn extend(program: &mut Program<'_>) {
+    let mut found: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    let mut implemented: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    let mut resolver = Resolver::new(program);
+    for position in 0..program.files.len() {
+        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        let Some(unit) = program.unit(file) else { continue };
+        let mut previous = None;
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if !symbol.owner.is_some() {
+                continue;
+            }
+            let Some(owner) = resolver.named_type(file, symbol.owner) else { continue };
+            found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            if symbol.implements.is_some()
+                && previous != Some((symbol.owner, symbol.implements))
+                && let Some(interface) = resolver.named_type(file, symbol.implements)
+            {
+                implemented.push((owner, interface));
+            }
+            previous = Some((symbol.owner, symbol.implements));
+        }
+    }
+    drop(resolver);
+    for (member, owner) in found {
+        let name = program.name_of(member);
+        program.extensions.entry(owner).or_default().entry(name).or_default().push(member);
+        program.containers.insert(member, owner);
+    }
+    for (owner, interface) in implemented {
+        let interfaces = program.implemented.entry(owner).or_default();
+        if !interfaces.contains(&interface) {
+            interfaces.push(interface);
+        }
+    }
+}
+
+/// Every member of every type, by name.
+pub(super) fn by_name(program: &Program<'_>) -> FxHashMap<Name, Symbols> {
+    let mut members: FxHashMap<Name, Symbols> = FxHashMap::default();
+    for (position, unit) in program.units.iter().enumerate() {
+        let Some(unit) = unit else { continue };
+        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if matches!(symbol.kind, SymbolKind::Method | SymbolKind::Constructor) {
+                members.entry(unit.name(symbol.name)).or_default().push(SymbolRef { file, symbol: LocalSymbol::at(position) });
+            }
+        }
+    }
+    members
+}
+
+impl Resolver<'_, '_> {
+    /// The type that a type expression names, through wrappers and arguments.
+    pub(super) fn named_type(&mut self, file: FileId, expr: crate::model::facts::ExprId) -> Option<SymbolRef> {
+        match self.ty(file, expr) {
+            Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(symbol),
+            Ty::Union(parts) => parts.iter().find_map(|part| match part {
+                Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(*symbol),
+                _ => None,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The bases of a type as written, in order: types, and what is outside.
+    fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
+        let facts = self.program.known(symbol.file).facts;
+        let mut bases = Vec::new();
+        for base in &facts.lists[self.program.symbol(symbol).bases.range()] {
+            if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
+                bases.push(self.ty(symbol.file, base));
+            }
+        }
+        bases
+    }
+
+    /// A type and all it inherits from, in the language's order.
+    pub(super) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
+        if let Some(known) = self.linear.get(&symbol) {
+            return known.clone();
+        }
+        // Ends circular bases: while it is being found out, a type has no bases.
+        let alone = Hierarchy { types: vec![(symbol, Rc::new([]))], ..Hierarchy::default() };
+        self.linear.insert(symbol, Rc::new(alone));
+        let mut hierarchy = Hierarchy { types: vec![(symbol, Rc::new([]))], ..Hierarchy::default() };
+        let mut parents: Vec<Vec<(SymbolRef, Rc<[Ty]>)>> = Vec::new();
+        for base in self.direct_bases(symbol) {
+            for base in base.alternatives() {
+                match base {
+                    Ty::Type(base, args) | Ty::Instance(base, args) => {
+                        let base = self.alias_target(*base).unwrap_or(*base);
+                        let above = self.hierarchy(base);
+                        let map = self.arguments_of(base, args);
+                        let own = (base, args.clone());
+                        let inherited =
+                            above.types.iter().skip(1).map(|(ty, args)| (*ty, args.iter().map(|arg| arg.map(&map)).collect()));
+                        parents.push(std::iter::once(own).chain(inherited).collect());
+                        hierarchy.outside.extend(above.outside.iter().cloned());
+                        hierarchy.open |= above.open;
+                    }
+                    Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => hierarchy.outside.push(name.clone()),
+                    _ => hierarchy.open = true,
+                }
+            }
+        }
+        if let Some(interfaces) = self.program.implemented.get(&symbol) {
+            parents.extend(interfaces.iter().map(|interface| vec![(*interface, Rc::from([]) as Rc<[Ty]>)]));
+        }
+        let order = self.program.known(symbol.file).language.manifest.resolution.members;
+        match order {
+            MemberLookup::C3 => merge(&mut hierarchy.types, parents),
+            MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
+            MemberLookup::Chain | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
+        }
+        let hierarchy = Rc::new(hierarchy);
+        self.linear.insert(symbol, hierarchy.clone());
+        hierarchy
+    }
+
+    /// The type behind an alias.
+    pub(super) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
+        let entry = self.program.symbol(symbol);
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() {
+            return None;
+        }
+        self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
+    }
+
+    /// A replacement of a type's parameters by arguments.
+    pub(super) fn arguments_of(&self, symbol: SymbolRef, args: &Rc<[Ty]>) -> impl Fn(&Ty) -> Option<Ty> + use<> {
+        let params = self.program.symbol(symbol).type_params;
+        let (file, args) = (symbol.file, args.clone());
+        move |ty: &Ty| match ty {
+            Ty::Param(of, binding) if *of == file => {
+                let position = (binding.0).checked_sub(params.start)?;
+                if position >= params.len {
+                    return None;
+                }
+                args.get(position as usize).cloned()
+            }
+            _ => None,
+        }
+    }
+
+    /// Members of one type itself, without its bases.
+    pub(super) fn own_members(&self, symbol: SymbolRef, name: Name) -> Symbols {
+        let unit = self.program.known(symbol.file);
+        let entry = self.program.symbol(symbol);
+        let mut found: Symbols = Symbols::new();
+        if entry.inner.is_some() {
+            found.extend(
+                unit.bindings(entry.inner, name)
+                    .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
+                    .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
+            );
+        }
+        if let Some(more) = self.program.extensions.get(&symbol).and_then(|members| members.get(&name)) {
+            found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());
+        }
+        found
+    }
+
+    /// Members of a type under a name: of the first type in its hierarchy that has any.
+    pub(super) fn type_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
+        let symbol = self.alias_target(symbol).unwrap_or(symbol);
+        let hierarchy = self.hierarchy(symbol);
+        for (ty, _) in &hierarchy.types {
+            let found = self.own_members(*ty, name);
+            if !found.is_empty() {
+                return self.definitions(symbol, found);
+            }
+        }
+        Symbols::new()
+    }
+
+    /// Of several members of one name, those that hold: the last one where the language has no overloads.
+    fn definitions(&self, of: SymbolRef, found: Symbols) -> Symbols {
+        use crate::model::facts::flags;
+        let rules = &self.program.known(of.file).language.manifest.resolution;
+        if found.len() < 2 {
+            return found;
+        }
+        let mut found = found;
+        if found.iter().any(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
+            found.retain(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
+        }
+        if rules.overloads || rules.declarations || rules.members == MemberLookup::InherentFirst {
+            return found;
+        }
+        let blocks: Vec<u32> = found.iter().map(|symbol| self.program.symbol(*symbol).scope.0).collect();
+        let same_place = blocks.windows(2).all(|pair| pair[0] == pair[1]);
+        match found.last() {
+            Some(last) if same_place => Symbols::from_slice(&[*last]),
+            _ => found,
+        }
+    }
+
+    /// Members of the types after `symbol` in its hierarchy: what `super` means.
+    pub(super) fn super_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
+        let hierarchy = self.hierarchy(symbol);
+        for (ty, _) in hierarchy.types.iter().skip(1) {
+            let found = self.own_members(*ty, name);
+            if !found.is_empty() {
+                return self.definitions(symbol, found);
+            }
+        }
+        Symbols::new()
+    }
+
+    /// The type whose receiver is implied in a scope.
+    pub(super) fn scope_type(&mut self, file: FileId, scope: ScopeId) -> Option<Ty> {
+        let unit = self.program.known(file);
+        let type_scope = unit.type_scope(scope);
+        let symbol = unit.scope_symbol(type_scope);
+        let owner = unit.scope_owner(type_scope);
+        if owner.is_some() {
+            return Some(self.instance_of_expr(file, owner));
+        }
+        let symbol = SymbolRef { file, symbol };
+        symbol.symbol.get()?;
+        let params = self.program.symbol(symbol).type_params;
+        let args: Vec<Ty> =
+            params.range().map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position))).collect();
+        Some(Ty::Instance(symbol, args.into()))
+    }
+
+    pub(super) fn implicit_member(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<Symbols> {
+        let unit = self.program.known(file);
+        if unit.type_scope(scope) != scope {
+            return None;
+        }
+        let found = match self.scope_type(file, scope)? {
+            Ty::Instance(symbol, _) => self.type_member(symbol, name),
+            _ => Symbols::new(),
+        };
+        (!found.is_empty()).then_some(found)
+    }
+
+    /// What a module, type or value has under a name.
+    pub(super) fn member(&mut self, of: &Ty, name: Name) -> Member {
+        match of {
+            Ty::Unknown => Member::Unknown,
+            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => self.symbol_members(*symbol, name),
+            Ty::Super(symbol) => match self.super_member(*symbol, name) {
+                found if !found.is_empty() => Member::Symbols(found),
+                _ => self.missing(*symbol, name),
+            },
+            Ty::Module(module) => match self.module_member(*module, name, &mut Vec::new()) {
+                Some(entity) => Member::Entity(entity),
+                None => Member::None,
+            },
+            Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
+                Member::Outside(Rc::from(format!("{outer}.{}", self.program.text(name))))
+            }
+            Ty::Members(file, scope) => self.scope_members(*file, *scope, name),
+            Ty::Param(file, binding) => {
+                let bound = self.program.known(*file).binding(*binding).ty;
+                if !bound.is_some() {
+                    return Member::Unknown;
+                }
+                let bound = self.instance_of_expr(*file, bound);
+                if matches!(bound, Ty::Param(..)) { Member::Unknown } else { self.member(&bound, name) }
+            }
+            Ty::Union(parts) => {
+                let parts = parts.clone();
+                self.union_members(&parts, name)
+            }
+            Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
+            Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
+        }
+    }
+
+    fn symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
+        let entry = self.program.symbol(symbol);
+        if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && self.alias_target(symbol).is_none() {
+            let target = self.instance_of_expr(symbol.file, entry.ty);
+            if !matches!(target, Ty::Instance(other, _) if other == symbol) {
+                return self.member(&target, name);
+            }
+        }
+        let found = self.type_member(symbol, name);
+        if found.is_empty() { self.missing(symbol, name) } else { Member::Symbols(found) }
+    }
+
+    /// A type of the repository has no such member: it may come from a base outside.
+    fn missing(&mut self, symbol: SymbolRef, name: Name) -> Member {
+        let hierarchy = self.hierarchy(symbol);
+        match hierarchy.outside.first() {
+            Some(base) => Member::Outside(Rc::from(format!("{base}.{}", self.program.text(name)))),
+            None if hierarchy.open => Member::Unknown,
+            None => Member::None,
+        }
+    }
+
+    fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
+        let unit = self.program.known(file);
+        let mut found = Symbols::new();
+        let mut local = None;
+        for (id, binding) in unit.bindings(scope, name) {
+            match binding.kind {
+                BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
+                BindingKind::Field | BindingKind::Value => local = Some(id),
+                _ => {}
+            }
+        }
+        if !found.is_empty() {
+            return Member::Symbols(found);
+        }
+        if let Some(id) = local {
+            return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
+        }
+        let owner = unit.scope_owner(scope);
+        if owner.is_some() {
+            let base = self.instance_of_expr(file, owner);
+            return self.member(&base, name);
+        }
+        Member::None
+    }
+
+    fn union_members(&mut self, parts: &[Ty], name: Name) -> Member {
+        let mut symbols = Symbols::new();
+        let mut outside = None;
+        for part in parts {
+            match self.member(part, name) {
+                Member::Symbols(found) | Member::Entity(Entity::Symbols(found)) => {
+                    for symbol in found {
+                        if !symbols.contains(&symbol) {
+                            symbols.push(symbol);
+                        }
+                    }
+                }
+                Member::Outside(name) => outside = Some(name),
+                _ => {}
+            }
+        }
+        match (symbols.is_empty(), outside) {
+            (false, _) => Member::Symbols(symbols),
+            (true, Some(name)) => Member::Outside(name),
+            (true, None) => Member::Unknown,
+        }
+    }
+}
+
+/// What is found under a name.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Member {
+    Symbols(Symbols),
+    Entity(Entity),
+    /// It exists outside, under this qualified name.
+    Outside(Rc<str>),
+    /// The type is known and has no such member.
+    None,
+    /// Nothing can be said.
+    Unknown,
+}
+
+type Line = (SymbolRef, Rc<[Ty]>);
+
+/// C3: merges the parents' orders so that every type comes before its bases and in the order they are written.
+fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
+    let heads: Vec<Line> = parents.iter().filter_map(|line| line.first().cloned()).collect();
+    let mut lines = parents;
+    lines.push(heads);
+    loop {
+        lines.retain(|line| !line.is_empty());
+        if lines.is_empty() {
+            return;
+        }
+        let free = lines
+            .iter()
+            .map(|line| line[0].clone())
+            .find(|(head, _)| !lines.iter().any(|line| line[1..].iter().any(|(ty, _)| ty == head)));
+        // An inconsistent hierarchy has no such order: the first head goes on.
+        let (next, args) = free.unwrap_or_else(|| lines[0][0].clone());
+        if !order.iter().any(|(known, _)| *known == next) {
+            order.push((next, args));
+        }
+        for line in &mut lines {
+            line.retain(|(ty, _)| *ty != next);
+        }
+    }
+}
+
+fn depth_first(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
+    for line in parents.into_iter().flatten() {
+        if !order.iter().any(|(known, _)| *known == line.0) {
+            order.push(line);
+        }
+    }
+}
+
+fn breadth_first(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
+    let longest = parents.iter().map(Vec::len).max().unwrap_or(0);
+    for depth in 0..longest {
+        for line in &parents {
+            if let Some(entry) = line.get(depth)
+                && !order.iter().any(|(known, _)| *known == entry.0)
+            {
+                order.push(entry.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Module systems: which file, folder or package an import names. A closed set of systems; a language's manifest names one.
+//!
+//! A system says where a path starts (`module`) and which names are to be followed from there (`path`); following them is
+//! the work of `lookup`, so that re-exports and types in paths need no care here.
+
+mod crates;
+mod declared;
+mod dotted;
+mod folders;
+mod includes;
+mod relative;
+
+use super::unit::Unit;
+use super::{Name, Program, ProjectFile};
+use crate::grammar::{Language, ModuleSystem};
+use crate::model::facts::{Import, ImportId};
+use crate::model::graph::{FileId, FileRecord};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// A module: a file, or a package that has no file of its own or several.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Module {
+    File(FileId),
+    /// Position in the table of packages.
+    Package(u32),
+}
+
+/// Where an import leads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum ImportTarget {
+    /// Out of the repository: the module's name.
+    External(Box<str>),
+    /// To a module, and from there along names.
+    Path { module: Module, path: Box<[Name]> },
+}
+
+impl ImportTarget {
+    fn module(module: Module) -> Self {
+        ImportTarget::Path { module, path: Box::default() }
+    }
+
+    /// The file it leads to or through.
+    pub(super) fn file(&self) -> Option<FileId> {
+        match self {
+            ImportTarget::Path { module: Module::File(file), .. } => Some(*file),
+            _ => None,
+        }
+    }
+}
+
+/// A package: files that share a folder or a declared name, of languages that understand each other.
+#[derive(Debug)]
+pub(super) struct Package {
+    /// Its folder or declared name.
+    pub(super) name: String,
+    /// Its files in order.
+    pub(super) files: Vec<FileId>,
+}
+
+/// The tables of all module systems.
+#[derive(Debug, Default)]
+pub(super) struct Modules {
+    /// Where each import of each file leads.
+    pub(super) connect: Vec<Vec<ImportTarget>>,
+    pub(super) packages: Vec<Package>,
+    /// Family and name -> package.
+    by_name: FxHashMap<(String, String), u32>,
+    /// The package of each file.
+    of_file: Vec<Option<u32>>,
+    by_path: FxHashMap<String, FileId>,
+    project_files: BTreeMap<String, String>,
+    includes: includes::Index,
+    crates: crates::Index,
+    relative: relative::Index,
+    folders: folders::Index,
+}
+
+impl Modules {
+    pub(super) fn new(files: &[FileRecord], units: &[Option<Unit<'_>>], project_files: &[ProjectFile]) -> Self {
+        let mut modules = Modules { of_file: vec![None; files.len()], ..Modules::default() };
+        for file in project_files {
+            modules.project_files.insert(file.path.as_str().to_owned(), file.text.clone());
+        }
+        for (position, (file, unit)) in files.iter().zip(units).enumerate() {
+            let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+            modules.by_path.insert(file.path.as_str().to_owned(), id);
+            let Some(unit) = unit else { continue };
+            let name = match unit.language.manifest.modules.system {
+                ModuleSystem::DeclaredPackages => unit.facts.package.as_deref().unwrap_or_default().to_owned(),
+                _ => file.path.directory().to_owned(),
+            };
+            modules.add_to_package(family(unit.language), name, id);
+        }
+        modules.includes = includes::Index::new(files, units);
+        modules.crates = crates::Index::new(&modules);
+        modules.relative = relative::Index::new(&modules);
+        modules.folders = folders::Index::new(&modules);
+        modules
+    }
+
+    fn add_to_package(&mut self, family: &str, name: String, file: FileId) {
+        let key = (family.to_owned(), name);
+        let id = match self.by_name.get(&key) {
+            Some(&id) => id,
+            None => {
+                let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
+                self.packages.push(Package { name: key.1.clone(), files: Vec::new() });
+                // Folders above are packages as well, so that paths through them can be followed.
+                let parent = key.1.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+                self.by_name.insert(key.clone(), id);
+                if let Some(parent) = parent
+                    && !self.by_name.contains_key(&(key.0.clone(), parent.clone()))
+                {
+                    self.add_folder(&key.0, parent);
+                }
+                id
+            }
+        };
+        self.packages[id as usize].files.push(file);
+        self.of_file[file.0 as usize] = Some(id);
+    }
+
+    fn add_folder(&mut self, family: &str, name: String) {
+        let mut name = Some(name);
+        while let Some(folder) = name {
+            let key = (family.to_owned(), folder.clone());
+            if self.by_name.contains_key(&key) {
+                break;
+            }
+            let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
+            self.packages.push(Package { name: folder.clone(), files: Vec::new() });
+            self.by_name.insert(key, id);
+            name = folder.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+        }
+    }
+
+    /// Where an import leads.
+    pub(super) fn target(&self, file: FileId, import: usize) -> &ImportTarget {
+        &self.connect[file.0 as usize][import]
+    }
+
+    pub(super) fn package(&self, id: u32) -> &Package {
+        &self.packages[id as usize]
+    }
+
+    /// The package that a file belongs to.
+    pub(super) fn package_of(&self, file: FileId) -> Option<u32> {
+        self.of_file[file.0 as usize]
+    }
+
+    fn package_named(&self, family: &str, name: &str) -> Option<u32> {
+        self.by_name.get(&(family.to_owned(), name.to_owned())).copied()
+    }
+
+    fn file_at(&self, path: &str) -> Option<FileId> {
+        self.by_path.get(path).copied()
+    }
+
+    /// The module below another one under this name, in systems where folders nest modules.
+    pub(super) fn child(&self, program: &Program<'_>, module: Module, name: Name) -> Option<Module> {
+        let (language, text) = (self.language_of(program, module)?, program.text(name));
+        match language.manifest.modules.system {
+            ModuleSystem::DottedPackages => dotted::child(self, program, language, module, text),
+            ModuleSystem::DeclaredPackages => declared::child(self, language, module, text),
+            _ => None,
+        }
+    }
+
+    fn language_of(&self, program: &Program<'_>, module: Module) -> Option<&'static Language> {
+        let file = match module {
+            Module::File(file) => file,
+            Module::Package(package) => {
+                let package = self.package(package);
+                match package.files.first() {
+                    Some(&file) => file,
+                    // A folder without files of its own: any file below it tells the language.
+                    None => {
+                        let below = format!("{}/", package.name);
+                        let found =
+                            self.packages.iter().find(|other| other.name.starts_with(&below) && !other.files.is_empty())?;
+                        found.files[0]
+                    }
+                }
+            }
+        };
+        Some(program.unit(file)?.language)
+    }
+}
+
+/// Languages of one family understand each other's modules.
+pub(super) fn family(language: &Language) -> &str {
+    language.manifest.family.as_deref().unwrap_or(language.name)
+}
+
+/// Finds where every import of every file leads.
+pub(super) fn connect(program: &Program<'_>) -> Vec<Vec<ImportTarget>> {
+    let files = 0..program.files.len();
+    files
+        .map(|position| {
+            let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+            let Some(unit) = program.unit(file) else { return Vec::new() };
+            (0..unit.facts.imports.len()).map(|import| target(program, file, ImportId::at(import))).collect()
+        })
+        .collect()
+}
+
+fn target(program: &Program<'_>, file: FileId, import: ImportId) -> ImportTarget {
+    let unit = program.known(file);
+    let entry = &unit.facts.imports[import.get().expect("imports are counted from zero")];
+    let found = match unit.language.manifest.modules.system {
+        ModuleSystem::DottedPackages => dotted::target(program, file, entry),
+        ModuleSystem::RelativePaths => relative::target(program, file, entry),
+        ModuleSystem::CrateTree => crates::target(program, file, entry),
+        ModuleSystem::PackageFolders => folders::target(program, file, entry),
+        ModuleSystem::DeclaredPackages => declared::target(program, file, entry),
+        ModuleSystem::Includes => includes::target(program, file, entry),
+    };
+    found.unwrap_or_else(|| ImportTarget::External(external_name(unit, entry).into()))
+}
+
+/// The name by which something outside is known: module and item.
+fn external_name(unit: &Unit<'_>, import: &Import) -> String {
+    let item = import.item.get().map(|position| &*unit.facts.names[position]);
+    match item {
+        Some(item) if import.module.is_empty() => item.to_owned(),
+        Some(item) => format!("{}{}{item}", import.module, unit.language.manifest.modules.separator),
+        None => import.module.to_string(),
+    }
+}
+
+/// The item of an import, if it takes one.
+fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
+    import.item.is_some().then(|| program.known(file).name(import.item))
+}
+
+/// A path with `.` and `..` followed; none if it leaves the repository.
+fn normal(base: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            other => parts.push(other),
+        }
+    }
+    Some(parts.join("/"))
+}

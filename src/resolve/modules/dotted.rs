@@ -1,0 +1,138 @@
+//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
+
+use super::{ImportTarget, Module, Modules, family, item};
+use crate::grammar::Language;
+use crate::model::facts::{Import, ImportKind};
+use crate::model::graph::FileId;
+use crate::resolve::{Name, Program};
+
+pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
+    let language = program.known(file).language;
+    let modules = &program.modules;
+    let segments: Vec<&str> = import.module.split('.').filter(|segment| !segment.is_empty()).collect();
+    let (mut module, rest) = match import.level {
+        0 => absolute_start(modules, language, program.files[file.0 as usize].path.as_str(), &segments)?,
+        level => (relative_start(modules, language, program.files[file.0 as usize].path.directory(), level)?, &segments[..]),
+    };
+    let mut path: Vec<Name> = Vec::new();
+    for segment in rest {
+        match path.is_empty().then(|| child(modules, program, language, module, segment)).flatten() {
+            Some(next) => module = next,
+            None => path.push(program.names.get(segment)?),
+        }
+    }
+    if import.kind == ImportKind::Item {
+        path.push(item(program, file, import)?);
+    }
+    Some(ImportTarget::Path { module, path: path.into() })
+}
+
+/// The module in a folder: its file or folder of that name.
+fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -> Option<Module> {
+    let rules = &language.manifest.modules;
+    let base = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let index = rules.index.iter().flat_map(|index| rules.extensions.iter().map(move |extension| format!("{index}.{extension}")));
+    for index in index {
+        if let Some(file) = modules.file_at(&format!("{base}/{index}")) {
+            return Some(Module::File(file));
+        }
+    }
+    for extension in &rules.extensions {
+        if let Some(file) = modules.file_at(&format!("{base}.{extension}")) {
+            return Some(Module::File(file));
+        }
+    }
+    modules.package_named(family(language), &base).map(Module::Package)
+}
+
+/// The folder whose modules are the children of this one; none for a plain file.
+fn folder<'m>(modules: &'m Modules, program: &'m Program<'_>, language: &Language, module: Module) -> Option<&'m str> {
+    match module {
+        Module::Package(package) => Some(&modules.package(package).name),
+        Module::File(file) => {
+            let path = &program.files[file.0 as usize].path;
+            let stem = path.file_name().split('.').next().unwrap_or_default();
+            language.manifest.modules.index.iter().any(|index| index == stem).then(|| path.directory())
+        }
+    }
+}
+
+pub(super) fn child(modules: &Modules, program: &Program<'_>, language: &Language, module: Module, name: &str) -> Option<Module> {
+    in_folder(modules, language, folder(modules, program, language, module)?, name)
+}
+
+fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {
+    let rules = &language.manifest.modules;
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    rules
+        .index
+        .iter()
+        .any(|index| rules.extensions.iter().any(|extension| modules.file_at(&format!("{prefix}{index}.{extension}")).is_some()))
+}
+
+/// Finds the source root that has the first segment: the folder of the file itself, folders above it, then any other
+/// folder that is no package but has a package of that name; the nearest to the file wins.
+fn absolute_start<'s>(
+    modules: &Modules,
+    language: &Language,
+    from: &str,
+    segments: &'s [&'s str],
+) -> Option<(Module, &'s [&'s str])> {
+    let (first, rest) = segments.split_first()?;
+    let mut above = from.rsplit_once('/').map_or("", |(folder, _)| folder);
+    loop {
+        if !is_package(modules, language, above)
+            && let Some(module) = in_folder(modules, language, above, first)
+            && module_is_file_other_than(modules, module, from)
+        {
+            return Some((module, rest));
+        }
+        let Some((parent, _)) = above.rsplit_once('/') else {
+            if above.is_empty() {
+                break;
+            }
+            above = "";
+            continue;
+        };
+        above = parent;
+    }
+    let mut best: Option<(usize, usize, Module)> = None;
+    for package in &modules.packages {
+        let (root, name) = package.name.rsplit_once('/').unwrap_or(("", &package.name));
+        if name != *first || !is_package(modules, language, &package.name) || is_package(modules, language, root) {
+            continue;
+        }
+        let Some(module) = in_folder(modules, language, root, first) else { continue };
+        let shared = root.split('/').zip(from.split('/')).take_while(|(a, b)| a == b).count();
+        let rank = (usize::MAX - shared, root.len());
+        if best.is_none_or(|(shared, length, _)| rank < (shared, length)) {
+            best = Some((rank.0, rank.1, module));
+        }
+    }
+    best.map(|(_, _, module)| (module, rest))
+}
+
+/// A file does not import itself under its own name: that name is then one of the library.
+fn module_is_file_other_than(modules: &Modules, module: Module, from: &str) -> bool {
+    !matches!(module, Module::File(file) if modules.file_at(from) == Some(file))
+}
+
+fn relative_start(modules: &Modules, language: &Language, folder: &str, level: u16) -> Option<Module> {
+    let mut folder = folder;
+    for _ in 1..level {
+        if folder.is_empty() {
+            return None;
+        }
+        folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent);
+    }
+    let rules = &language.manifest.modules;
+    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+    for index in &rules.index {
+        for extension in &rules.extensions {
+            if let Some(file) = modules.file_at(&format!("{prefix}{index}.{extension}")) {
+                return Some(Module::File(file));
+            }
+        }
+    }
+    modules.package_named(family(language), folder).map(Module::Package)
+}

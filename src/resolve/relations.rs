@@ -1,0 +1,86 @@
+//! Relations between symbols: which types derive from and implement which, which members override which.
+
+use super::{Resolver, Symbols};
+use crate::model::facts::{Expr, LocalSymbol};
+use crate::model::graph::{FileId, Relation, SymbolRef};
+use crate::model::{RelationKind, SymbolKind};
+
+/// The relations that start at symbols of a file, sorted and without repeats.
+pub(super) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Relation> {
+    let facts = resolver.program.known(file).facts;
+    let mut relations = Vec::new();
+    for position in 0..facts.symbols.len() {
+        let symbol = SymbolRef { file, symbol: LocalSymbol::at(position) };
+        let entry = &facts.symbols[position];
+        if entry.kind.is_type() {
+            bases(resolver, symbol, &mut relations);
+        }
+        if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
+            overridden(resolver, symbol, &mut relations);
+        }
+        if entry.implements.is_some()
+            && let (Some(of), Some(interface)) =
+                (resolver.named_type(file, entry.owner), resolver.named_type(file, entry.implements))
+        {
+            relations.push(Relation { kind: RelationKind::Implements, from: of, to: interface });
+        }
+    }
+    relations.sort_unstable();
+    relations.dedup();
+    relations
+}
+
+fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let facts = resolver.program.known(symbol.file).facts;
+    for base in &facts.lists[resolver.program.symbol(symbol).bases.range()] {
+        let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position]) else { continue };
+        if let Some(to) = resolver.named_type(symbol.file, base)
+            && to != symbol
+        {
+            let kind = if implement { RelationKind::Implements } else { RelationKind::Inherits };
+            relations.push(Relation { kind, from: symbol, to });
+        }
+    }
+}
+
+/// The nearest members that a member overrides: the first in each line of bases.
+fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let entry = resolver.program.symbol(symbol);
+    let container = match resolver.program.containers.get(&symbol) {
+        Some(&container) => container,
+        None => SymbolRef { file: symbol.file, symbol: entry.container },
+    };
+    if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
+        return;
+    }
+    if entry.kind == SymbolKind::Constructor {
+        return;
+    }
+    let name = resolver.program.name_of(symbol);
+    let hierarchy = resolver.hierarchy(container);
+    let mut reached: Vec<SymbolRef> = Vec::new();
+    for (base, _) in hierarchy.types.iter().skip(1) {
+        // A base above one that already has the member is not overridden directly.
+        if reached.iter().any(|nearer| resolver.hierarchy(*nearer).types.iter().skip(1).any(|(above, _)| above == base)) {
+            continue;
+        }
+        let found: Symbols = resolver.own_members(*base, name);
+        if found.is_empty() {
+            continue;
+        }
+        reached.push(*base);
+        for to in found {
+            let same_shape = found_fits(resolver, symbol, to);
+            if same_shape && to != symbol {
+                relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
+            }
+        }
+    }
+}
+
+/// Whether a member may override another: where overloads exist, only one with as many parameters.
+fn found_fits(resolver: &Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
+    let overloads = resolver.program.known(from.file).language.manifest.resolution.overloads;
+    let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));
+    a.kind == b.kind && (!overloads || a.arity == b.arity)
+}

@@ -1,0 +1,283 @@
+//! What a reference leads to: the verdict on one site, with the step that decided it or the reason why none did.
+
+use super::member::Member;
+use super::modules::{ImportTarget, Module};
+use super::ty::{Entity, Ty};
+use super::{Name, Resolver, Symbols};
+use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
+use crate::model::graph::{FileId, Resolution, Target};
+use crate::model::{SiteKind, Step, SymbolKind, Verdict};
+
+impl Resolver<'_, '_> {
+    /// The verdict on one site of a file.
+    pub(super) fn site(&mut self, file: FileId, position: usize) -> Resolution {
+        let facts = self.program.known(file).facts;
+        let site = &facts.sites[position];
+        if site.kind == SiteKind::Import {
+            return self.import_site(file, site);
+        }
+        let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
+        match facts.exprs[target] {
+            Expr::Name(name, scope) => {
+                let name = self.name(file, name);
+                match self.lookup(file, name, scope, site.byte) {
+                    Some((entity, step)) => self.entity_site(file, site, &entity, step),
+                    None if site.in_macro => unresolved(Step::Macro),
+                    None => unresolved(Step::NoSuchName),
+                }
+            }
+            Expr::Member(object, name) => {
+                let name = self.name(file, name);
+                self.member_site(file, site, object, name)
+            }
+            Expr::SuperValue(_) => {
+                let of = self.ty(file, site.target);
+                self.super_site(file, site, &of)
+            }
+            _ => {
+                let callee = self.ty(file, site.target);
+                self.value_site(file, site, &callee)
+            }
+        }
+    }
+
+    fn import_site(&mut self, file: FileId, site: &Site) -> Resolution {
+        let Some(import) = site.import.get() else { return unresolved(Step::NoSuchName) };
+        let kind = self.program.known(file).facts.imports[import].kind;
+        match self.program.modules.target(file, import) {
+            ImportTarget::External(name) => external(name, Step::ExternalImport),
+            ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
+                module_target(*module, Step::Import)
+            }
+            ImportTarget::Path { .. } => match self.import_entity(file, site.import, &mut Vec::new()) {
+                Some(Entity::Symbols(symbols)) => chosen(&symbols, Step::Import, Step::SeveralValues),
+                Some(Entity::Module(module)) => module_target(module, Step::Import),
+                Some(Entity::External(name)) => external(&name, Step::ExternalImport),
+                Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
+                None => unresolved(Step::NoSuchName),
+            },
+        }
+    }
+
+    fn entity_site(&mut self, file: FileId, site: &Site, entity: &Entity, step: Step) -> Resolution {
+        match entity {
+            Entity::Symbols(symbols) => self.symbols_site(file, site, symbols, step),
+            Entity::Module(module) => module_target(*module, step),
+            Entity::External(name) => external(name, Step::ExternalImport),
+            Entity::Builtin(name) => external(self.program.text(*name), Step::Builtin),
+            Entity::Local(..) if !is_call(site.kind) => unresolved(Step::LocalValue),
+            Entity::Local(local, bindings) => {
+                let is_type_param =
+                    bindings.iter().any(|binding| self.program.known(*local).binding(*binding).kind == BindingKind::TypeParam);
+                if is_type_param {
+                    return unresolved(Step::LocalValue);
+                }
+                let callee = self.entity_ty(entity, false);
+                self.value_site(file, site, &callee)
+            }
+        }
+    }
+
+    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type callable.
+    fn value_site(&mut self, file: FileId, site: &Site, callee: &Ty) -> Resolution {
+        match callee {
+            Ty::Callable(symbols, _) => self.symbols_site(file, site, symbols, Step::InferredType),
+            Ty::Type(symbol, _) => self.symbols_site(file, site, &Symbols::from_slice(&[*symbol]), Step::InferredType),
+            Ty::Lambda(of, scope) => match self.program.known(*of).scope_symbol(*scope) {
+                symbol if symbol.is_some() => chosen(
+                    &Symbols::from_slice(&[crate::model::graph::SymbolRef { file: *of, symbol }]),
+                    Step::InferredType,
+                    Step::SeveralValues,
+                ),
+                _ => unresolved(Step::LocalValue),
+            },
+            Ty::Instance(symbol, _) => {
+                let names = &self.program.known(symbol.file).language.manifest.names;
+                let member = names.call_member.as_deref().and_then(|member| self.program.names.get(member));
+                match member.map(|member| self.member_symbols(callee, member)) {
+                    Some(symbols) if !symbols.is_empty() => self.symbols_site(file, site, &symbols, Step::InferredType),
+                    _ => unresolved(Step::Dynamic),
+                }
+            }
+            Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => external(name, Step::Builtin),
+            Ty::Union(parts) => {
+                let mut symbols = Symbols::new();
+                for part in parts.iter() {
+                    match part {
+                        Ty::Callable(more, _) => symbols.extend(more.iter().copied()),
+                        Ty::Type(symbol, _) => symbols.push(*symbol),
+                        _ => {}
+                    }
+                }
+                if symbols.is_empty() {
+                    unresolved(Step::Dynamic)
+                } else {
+                    self.symbols_site(file, site, &symbols, Step::InferredType)
+                }
+            }
+            _ => unresolved(Step::Dynamic),
+        }
+    }
+
+    /// A reference to one of several symbols of a name.
+    fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
+        let symbols = self.fitting_kind(site.kind, symbols);
+        if !is_call(site.kind) {
+            return chosen(&symbols, step, Step::SeveralValues);
+        }
+        let program = self.program;
+        let kind = |position: usize| program.symbol(symbols[position]).kind;
+        if symbols.len() == 1 && kind(0).is_type() {
+            return self.construct_site(file, site, &symbols, step);
+        }
+        let is_variable = matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
+        if symbols.len() == 1 && is_variable {
+            let callee = self.symbols_ty(&symbols, false, None);
+            return self.value_site(file, site, &callee);
+        }
+        let args = self.argument_types(file, site.args);
+        let fitting = self.fitting(&symbols, &args, site.spread);
+        chosen(&fitting, step, if symbols.len() > 1 { Step::Overloads } else { step })
+    }
+
+    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.
+    fn construct_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
+        let of = self.alias_target(symbols[0]).unwrap_or(symbols[0]);
+        if !self.program.known(of.file).language.manifest.resolution.overloads {
+            return chosen(&Symbols::from_slice(&[of]), step, step);
+        }
+        let constructors = self.constructors(of);
+        if constructors.is_empty() {
+            return chosen(&Symbols::from_slice(&[of]), step, step);
+        }
+        let args = self.argument_types(file, site.args);
+        let fitting = self.fitting(&constructors, &args, site.spread);
+        chosen(&fitting, step, Step::Overloads)
+    }
+
+    /// Where types and values share names, those of the kind that the site uses.
+    fn fitting_kind(&self, kind: SiteKind, symbols: &Symbols) -> Symbols {
+        if symbols.len() < 2 {
+            return symbols.clone();
+        }
+        let is_type = |position: usize| {
+            let kind = self.program.symbol(symbols[position]).kind;
+            kind.is_type() || matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
+        };
+        let wanted = matches!(kind, SiteKind::Type | SiteKind::Inherit | SiteKind::Implement);
+        let fits = |position: &usize| match kind {
+            SiteKind::Call => {
+                let kind = self.program.symbol(symbols[*position]).kind;
+                !matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
+            }
+            _ => is_type(*position) == wanted,
+        };
+        let fitting: Symbols = (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
+        if fitting.is_empty() { symbols.clone() } else { fitting }
+    }
+
+    fn member_site(&mut self, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
+        let of = self.ty(file, object);
+        let step = self.receiver_step(file, object, &of);
+        match self.member(&of, name) {
+            Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
+            Member::Entity(entity) => self.entity_site(file, site, &entity, step),
+            Member::Outside(name) => {
+                external(&name, if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin })
+            }
+            Member::None => unresolved(Step::NoSuchMember),
+            Member::Unknown => self.by_unique_name(file, site, name),
+        }
+    }
+
+    /// A call of `super(...)` itself: the base's constructor.
+    fn super_site(&mut self, file: FileId, site: &Site, of: &Ty) -> Resolution {
+        let Ty::Super(symbol) = of else { return unresolved(Step::ReceiverUnknown) };
+        let hierarchy = self.hierarchy(*symbol);
+        let Some((base, _)) = hierarchy.types.get(1) else {
+            return match hierarchy.outside.first() {
+                Some(name) => external(name, Step::Builtin),
+                None => unresolved(Step::NoSuchMember),
+            };
+        };
+        self.construct_site(file, site, &Symbols::from_slice(&[*base]), Step::SuperMember)
+    }
+
+    /// How the type of a receiver came to be known.
+    fn receiver_step(&self, file: FileId, object: ExprId, of: &Ty) -> Step {
+        match of {
+            Ty::Module(_) => return Step::ModuleMember,
+            Ty::Type(..) => return Step::TypeMember,
+            Ty::Super(_) => return Step::SuperMember,
+            _ => {}
+        }
+        let unit = self.program.known(file);
+        let Some(position) = object.get() else { return Step::ReceiverUnknown };
+        match unit.facts.exprs[position] {
+            Expr::SelfValue(_) => Step::SelfMember,
+            Expr::Call(..) | Expr::Await(_) | Expr::Unwrapped(_) => Step::ReturnType,
+            Expr::Construct(..) => Step::InferredType,
+            Expr::Name(name, scope) => {
+                let name = unit.name(name);
+                let mut current = scope;
+                while current.is_some() {
+                    if let Some((_, binding)) = unit.bindings(current, name).next() {
+                        let receiver = matches!(
+                            binding.value.get().map(|position| unit.facts.exprs[position]),
+                            Some(Expr::SelfValue(_) | Expr::SelfType(_))
+                        );
+                        return match (receiver, binding.ty.is_some()) {
+                            (true, _) => Step::SelfMember,
+                            (false, true) => Step::DeclaredType,
+                            (false, false) => Step::InferredType,
+                        };
+                    }
+                    current = unit.parent(current);
+                }
+                Step::InferredType
+            }
+            _ => Step::InferredType,
+        }
+    }
+}
+
+fn is_call(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
+}
+
+/// One symbol is the target; several stay candidates.
+pub(super) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
+    match symbols[..] {
+        [] => unresolved(Step::NoSuchName),
+        [only] => Resolution { verdict: Verdict::Resolved, step, target: Target::Symbol(only) },
+        _ => {
+            let mut candidates = symbols.to_vec();
+            candidates.sort_unstable();
+            candidates.dedup();
+            if let [only] = candidates[..] {
+                return Resolution { verdict: Verdict::Resolved, step, target: Target::Symbol(only) };
+            }
+            Resolution { verdict: Verdict::Ambiguous, step: several, target: Target::Candidates(candidates.into()) }
+        }
+    }
+}
+
+fn module_target(module: Module, step: Step) -> Resolution {
+    match module {
+        Module::File(file) => Resolution { verdict: Verdict::Resolved, step, target: Target::File(file) },
+        Module::Package(_) => Resolution { verdict: Verdict::Resolved, step, target: Target::None },
+    }
+}
+
+pub(super) fn external(name: &str, step: Step) -> Resolution {
+    Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
+}
+
+pub(super) fn unresolved(step: Step) -> Resolution {
+    Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
+}
+
+/// The number of arguments of a site.
+pub(super) fn argument_count(args: Run) -> u16 {
+    u16::try_from(args.len).unwrap_or(u16::MAX)
+}
