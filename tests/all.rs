@@ -5,3 +5,6 @@ mod bad_input;
 mod fixtures;
 mod freshness;
 mod layering;
+mod query;
+mod sample;
+mod store;

@@ -115,3 +115,60 @@ statements! {
     ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
     ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::store::schema::{INDEXES, TABLES};
+    use crate::store::views::VIEWS;
+
+    fn fresh() -> Connection {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        connection.execute_batch(TABLES).expect("the tables are valid");
+        for view in VIEWS {
+            connection.execute_batch(&view.create()).expect("the views are valid");
+        }
+        connection.execute_batch(INDEXES).expect("the indexes are valid");
+        connection
+    }
+
+    fn plan(connection: &Connection, text: &str) -> Vec<String> {
+        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).expect("it was prepared before");
+        let rows = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
+        rows.expect("a plan is text")
+    }
+
+    #[test]
+    fn every_statement_prepares_and_has_the_plan_it_is_meant_to_have() {
+        let connection = fresh();
+        let mut plans = String::new();
+        for (name, statement) in ALL {
+            connection.prepare(statement.text()).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for step in plan(&connection, statement.text()) {
+                plans.push_str(&format!("{name}: {step}\n"));
+            }
+        }
+        insta::assert_snapshot!("plans", plans);
+    }
+
+    #[test]
+    fn views_have_the_columns_that_are_documented() {
+        let connection = fresh();
+        for view in VIEWS {
+            let statement = connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
+            let columns: Vec<&str> = statement.column_names().collect();
+            let documented: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
+            assert_eq!(columns, documented, "{}", view.name);
+        }
+    }
+
+    #[test]
+    fn settings_are_understood() {
+        let connection = fresh();
+        connection.execute_batch(WRITER_SETTINGS).expect("settings of the writer");
+        connection.execute_batch(READER_SETTINGS).expect("settings of readers");
+        assert!(connection.execute_batch("DELETE FROM meta").is_err(), "a reader cannot write");
+    }
+}

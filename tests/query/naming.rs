@@ -1,0 +1,80 @@
+//! How symbols are named: suffixes, places, choices, near names.
+
+use cograph::query::{QueryError, ReferencesParams, SymbolInfo, references};
+use cograph::store::Snapshot;
+
+use super::{names, token};
+use crate::sample::stored_sample;
+
+fn named(snapshot: &Snapshot, name: &str) -> Result<SymbolInfo, QueryError> {
+    let params = ReferencesParams { symbol: name.to_owned(), ..ReferencesParams::default() };
+    references(snapshot, &params, &token()).map(|result| result.symbol)
+}
+
+#[test]
+fn any_unambiguous_suffix_names_a_symbol() {
+    let (_cache, snapshot, _) = stored_sample();
+    for (name, expected) in [
+        ("app/service.x::Service.handle", "app/service.x::Service.handle"),
+        ("service.x::Service.handle", "app/service.x::Service.handle"),
+        ("service.x::handle", "app/service.x::Service.handle"),
+        ("Service.handle", "app/service.x::Service.handle"),
+        ("Service::handle", "app/service.x::Service.handle"),
+        ("Service#handle", "app/service.x::Service.handle"),
+        ("app.service.Service.handle", "app/service.x::Service.handle"),
+        ("handle", "app/service.x::Service.handle"),
+        (" `handle()` ", "app/service.x::Service.handle"),
+        ("./app/util.x::fetch", "app/util.x::fetch"),
+        ("lib.util.fetch", "lib/util.x::fetch"),
+        ("app/service.x:5", "app/service.x::Service.handle"),
+        ("service.x:5:3", "app/service.x::Service.handle"),
+        ("app/over.x:4", "app/over.x::Over.put"),
+        ("Service.run", "app/service.x::Service.run"),
+        // A type's name is the type, though its constructor may have the same.
+        ("Service", "app/service.x::Service"),
+        // A declaration gives way to its definition.
+        ("connect", "native/api.c::connect"),
+        ("api.h::connect", "native/api.h::connect"),
+    ] {
+        let symbol = named(&snapshot, name).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(symbol.full_name(), expected, "{name}");
+    }
+    assert_eq!(named(&snapshot, "app/over.x:4").expect("a place").first_line, 4);
+}
+
+#[test]
+fn an_ambiguous_name_answers_with_the_choices() {
+    let (_cache, snapshot, _) = stored_sample();
+    for (name, expected) in [
+        ("fetch", vec!["app/util.x::fetch", "lib/util.x::fetch"]),
+        ("run", vec!["app/base.x::Base.run", "app/service.x::Service.run"]),
+        ("Over.put", vec!["app/over.x::Over.put", "app/over.x::Over.put"]),
+        ("util.x::fetch", vec!["app/util.x::fetch", "lib/util.x::fetch"]),
+    ] {
+        let Err(QueryError::AmbiguousSymbol { choices, total, .. }) = named(&snapshot, name) else { panic!("{name}") };
+        assert_eq!((names(&choices), total), (expected.iter().map(|&name| name.to_owned()).collect(), expected.len() as u64));
+    }
+    let Err(QueryError::AmbiguousSymbol { choices, .. }) = named(&snapshot, "put") else { panic!("overloads") };
+    let told_apart: Vec<_> = choices.iter().map(|choice| (choice.signature.as_str(), choice.first_line)).collect();
+    assert_eq!(told_apart, [("def put(a)", 2), ("def put(a, b)", 4)]);
+}
+
+#[test]
+fn an_unknown_name_never_answers_for_another() {
+    let (_cache, snapshot, _) = stored_sample();
+    for (name, near) in [
+        ("Handle", "app/service.x::Service.handle"),
+        ("handel", "app/service.x::Service.handle"),
+        ("Other.handle", "app/service.x::Service.handle"),
+        ("lib/util.x::handle", "app/service.x::Service.handle"),
+        ("elper", "app/util.x::helper"),
+        ("README.md:1", ""),
+    ] {
+        let Err(QueryError::NoSuchSymbol { near: found, .. }) = named(&snapshot, name) else { panic!("{name}") };
+        assert_eq!(found.first().map(SymbolInfo::full_name).unwrap_or_default(), near, "{name}");
+    }
+    let Err(QueryError::NoSuchSymbol { near, .. }) = named(&snapshot, "zebra") else { panic!("no zebra") };
+    assert_eq!(near, []);
+    let Err(QueryError::AmbiguousPath { choices, total, .. }) = named(&snapshot, "util.x:1") else { panic!("two files") };
+    assert_eq!((choices, total), (vec!["app/util.x".to_owned(), "lib/util.x".to_owned()], 2));
+}
