@@ -105,13 +105,8 @@ pub(crate) fn sample() -> (Graph, Files) {
     b.symbol(over, SymbolKind::Method, "put", (2, 3), Options { signature: "def put(a)", ..Options::inside(over_class) });
     b.symbol(over, SymbolKind::Method, "put", (4, 5), Options { signature: "def put(a, b)", ..Options::inside(over_class) });
     b.problem(over, ProblemKind::Syntax, (6, 6));
-    let service_class = b.symbol(
-        service,
-        SymbolKind::Class,
-        "Service",
-        (1, 12),
-        Options { doc: "Answers requests of customers.", ..exported() },
-    );
+    let service_class =
+        b.symbol(service, SymbolKind::Class, "Service", (1, 12), Options { doc: "Answers requests of customers.", ..exported() });
     b.symbol(service, SymbolKind::Constructor, "new", (2, 3), Options::inside(service_class));
     let handle = b.symbol(service, SymbolKind::Method, "handle", (4, 7), Options::inside(service_class));
     let run = b.symbol(service, SymbolKind::Method, "run", (8, 10), Options::inside(service_class));
@@ -121,16 +116,10 @@ pub(crate) fn sample() -> (Graph, Files) {
     let lib_fetch = b.symbol(lib, SymbolKind::Function, "fetch", (1, 2), none());
     let helper_two = b.symbol(lib, SymbolKind::Function, "helper_two", (3, 6), none());
     let connect = b.symbol(api_c, SymbolKind::Function, "connect", (1, 3), none());
-    let prototype = b.symbol(
-        api_h,
-        SymbolKind::Function,
-        "connect",
-        (1, 1),
-        Options { flags: flags::DECLARATION, ..Options::default() },
-    );
+    let prototype =
+        b.symbol(api_h, SymbolKind::Function, "connect", (1, 1), Options { flags: flags::DECLARATION, ..Options::default() });
     let go = b.symbol(use_c, SymbolKind::Function, "go", (2, 4), none());
-    let test_fn =
-        b.symbol(test, SymbolKind::Function, "test_handle", (1, 3), Options { flags: flags::TEST, ..none() });
+    let test_fn = b.symbol(test, SymbolKind::Function, "test_handle", (1, 3), Options { flags: flags::TEST, ..none() });
 
     b.import(main, "service", (1, 7), Some(service));
     b.import(use_c, "api.h", (1, 10), Some(api_h));

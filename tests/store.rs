@@ -44,13 +44,16 @@ fn every_site_is_kept_but_those_of_local_values() {
     let service = snapshot.file_at("app/service.x").expect("a read").expect("a file");
     let sites = snapshot.sites_of(&service).expect("sites");
     let places: Vec<_> = sites.iter().map(|site| (site.at.line, site.at.column, site.kind, site.verdict)).collect();
-    assert_eq!(places, [
-        (1, 16, SiteKind::Inherit, Verdict::Resolved),
-        (5, 9, SiteKind::Call, Verdict::Resolved),
-        (6, 4, SiteKind::Call, Verdict::Resolved),
-        (9, 4, SiteKind::Call, Verdict::Likely),
-        (11, 14, SiteKind::Call, Verdict::Ambiguous),
-    ]);
+    assert_eq!(
+        places,
+        [
+            (1, 16, SiteKind::Inherit, Verdict::Resolved),
+            (5, 9, SiteKind::Call, Verdict::Resolved),
+            (6, 4, SiteKind::Call, Verdict::Resolved),
+            (9, 4, SiteKind::Call, Verdict::Likely),
+            (11, 14, SiteKind::Call, Verdict::Ambiguous),
+        ]
+    );
     assert_eq!(service.verdicts, [3, 1, 1, 0, 0]);
     let SiteTarget::Candidates(set) = sites[4].target else { panic!("an ambiguous site has candidates") };
     assert_eq!(snapshot.candidates(set).expect("candidates").len(), 2);

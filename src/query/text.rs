@@ -70,7 +70,7 @@ pub(super) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize>
     last.last().copied().filter(|&errors| errors <= at_most)
 }
 
-/// Whether `text` has `part` in it when ASCII case is ignored. `part` is in lower case.
+/// Whether `text` has `part` in it when ASCII case is ignored.
 pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     part.is_empty() || text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))

@@ -44,17 +44,14 @@ fn a_ring_is_walked_once() {
 fn a_long_path_is_found_and_a_missing_one_is_proven() {
     let cache = ring(300);
     let snapshot = cache.snapshot();
-    let params = |to: &str, depth| TraceParams {
-        symbol: "f1".to_owned(),
-        to: Some(to.to_owned()),
-        depth,
-        ..TraceParams::default()
-    };
+    let params =
+        |to: &str, depth| TraceParams { symbol: "f1".to_owned(), to: Some(to.to_owned()), depth, ..TraceParams::default() };
     let TraceFinding::Path(steps) = trace(&snapshot, &params("f0", 400), &token()).expect("a trace").finding else {
         panic!("there is a path")
     };
     assert_eq!(steps.len(), 300);
-    let TraceFinding::NoPath { exhausted: false, visited } = trace(&snapshot, &params("f0", 10), &token()).expect("a trace").finding
+    let TraceFinding::NoPath { exhausted: false, visited } =
+        trace(&snapshot, &params("f0", 10), &token()).expect("a trace").finding
     else {
         panic!("too far")
     };

@@ -2,9 +2,7 @@
 
 use cograph::model::{RelationKind, SiteKind};
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceTree};
-use cograph::query::{
-    Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore, references, trace,
-};
+use cograph::query::{Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore, references, trace};
 use cograph::store::Snapshot;
 
 use super::token;
@@ -43,10 +41,10 @@ fn drawn(tree: &TraceTree) -> Vec<String> {
 fn callers_come_with_every_site() {
     let (_cache, snapshot, _) = stored_sample();
     let tree = tree(&snapshot, &params("Service.handle", Direction::Callers));
-    assert_eq!(drawn(&tree), [
-        "app/main.x::main certain app/main.x:4",
-        "tests/test_service.x::test_handle certain tests/test_service.x:2",
-    ]);
+    assert_eq!(
+        drawn(&tree),
+        ["app/main.x::main certain app/main.x:4", "tests/test_service.x::test_handle certain tests/test_service.x:2",]
+    );
     assert_eq!((tree.total, tree.root_counts), (Total::Exact(2), Counts { certain: 2, ..Counts::default() }));
 }
 
@@ -55,10 +53,10 @@ fn callers_are_three_valued() {
     let (_cache, snapshot, _) = stored_sample();
     let helper = params("app/util.x::helper", Direction::Callers);
     let by_default = tree(&snapshot, &helper);
-    assert_eq!(drawn(&by_default), [
-        "app/service.x::Service.handle certain app/service.x:6",
-        "app/service.x::Service.run likely app/service.x:9",
-    ]);
+    assert_eq!(
+        drawn(&by_default),
+        ["app/service.x::Service.handle certain app/service.x:6", "app/service.x::Service.run likely app/service.x:9",]
+    );
     assert_eq!(by_default.root_counts, Counts { certain: 1, likely: 1, possible: 0, textual: 1 });
     let (site, enclosing) = &by_default.not_followed[0];
     assert_eq!((site.path.as_str(), site.at.line), ("lib/util.x", 4));
@@ -82,10 +80,7 @@ fn an_ambiguous_site_is_possible_for_each_candidate() {
     let callees = params("Service.get", Direction::Callees);
     assert_eq!(tree(&snapshot, &callees).root_counts.possible, 1);
     let followed = tree(&snapshot, &TraceParams { follow: Certainty::Possible, ..callees });
-    assert_eq!(drawn(&followed), [
-        "app/util.x::fetch possible app/service.x:11",
-        "lib/util.x::fetch possible app/service.x:11",
-    ]);
+    assert_eq!(drawn(&followed), ["app/util.x::fetch possible app/service.x:11", "lib/util.x::fetch possible app/service.x:11",]);
     assert_eq!(followed.root_counts.possible, 1, "one site, however many candidates");
 }
 
@@ -93,12 +88,15 @@ fn an_ambiguous_site_is_possible_for_each_candidate() {
 fn dispatch_is_walked_and_marked() {
     let (_cache, snapshot, _) = stored_sample();
     let callees = TraceParams { depth: 2, ..params("Service.handle", Direction::Callees) };
-    assert_eq!(drawn(&tree(&snapshot, &callees)), [
-        "app/base.x::Base.run certain app/service.x:5",
-        "app/util.x::helper certain app/service.x:6",
-        "app/service.x::Service.run certain app/service.x:5 through app/base.x::Base.run",
-        "  app/util.x::helper likely app/service.x:9 (repeated)",
-    ]);
+    assert_eq!(
+        drawn(&tree(&snapshot, &callees)),
+        [
+            "app/base.x::Base.run certain app/service.x:5",
+            "app/util.x::helper certain app/service.x:6",
+            "app/service.x::Service.run certain app/service.x:5 through app/base.x::Base.run",
+            "  app/util.x::helper likely app/service.x:9 (repeated)",
+        ]
+    );
     let without = tree(&snapshot, &TraceParams { dispatch: false, ..callees });
     assert_eq!(without.nodes.len(), 2);
     let callers = tree(&snapshot, &params("Service.run", Direction::Callers));
@@ -110,11 +108,14 @@ fn dispatch_is_walked_and_marked() {
 fn calls_that_leave_and_callers_outside_symbols_are_shown() {
     let (_cache, snapshot, _) = stored_sample();
     let callees = tree(&snapshot, &params("main", Direction::Callees));
-    assert_eq!(drawn(&callees), [
-        "app/service.x::Service certain app/main.x:4",
-        "app/service.x::Service.handle certain app/main.x:4",
-        "external builtins.print certain app/main.x:5",
-    ]);
+    assert_eq!(
+        drawn(&callees),
+        [
+            "app/service.x::Service certain app/main.x:4",
+            "app/service.x::Service.handle certain app/main.x:4",
+            "external builtins.print certain app/main.x:5",
+        ]
+    );
     assert_eq!(drawn(&tree(&snapshot, &params("main", Direction::Callers))), ["app/main.x certain app/main.x:7"]);
 }
 
@@ -122,14 +123,17 @@ fn calls_that_leave_and_callers_outside_symbols_are_shown() {
 fn depth_kinds_tests_and_limit_have_their_effect() {
     let (_cache, snapshot, _) = stored_sample();
     let deep = TraceParams { depth: 3, ..params("app/util.x::helper", Direction::Callers) };
-    assert_eq!(drawn(&tree(&snapshot, &deep)), [
-        "app/service.x::Service.handle certain app/service.x:6",
-        "app/service.x::Service.run likely app/service.x:9",
-        "  app/main.x::main certain app/main.x:4",
-        "  tests/test_service.x::test_handle certain tests/test_service.x:2",
-        "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run (repeated)",
-        "    app/main.x certain app/main.x:7",
-    ]);
+    assert_eq!(
+        drawn(&tree(&snapshot, &deep)),
+        [
+            "app/service.x::Service.handle certain app/service.x:6",
+            "app/service.x::Service.run likely app/service.x:9",
+            "  app/main.x::main certain app/main.x:4",
+            "  tests/test_service.x::test_handle certain tests/test_service.x:2",
+            "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run (repeated)",
+            "    app/main.x certain app/main.x:7",
+        ]
+    );
     let production = TraceParams { tests: Tests::Exclude, ..deep.clone() };
     assert!(!drawn(&tree(&snapshot, &production)).iter().any(|line| line.contains("test_")));
     let cut = tree(&snapshot, &TraceParams { limit: 2, ..deep.clone() });
@@ -147,7 +151,8 @@ fn a_path_is_a_shortest_chain() {
         trace(&snapshot, &params, &token()).expect("a trace").finding
     };
     let TraceFinding::Path(steps) = path("main", "app/util.x::helper", 9) else { panic!("there is a path") };
-    let chain: Vec<_> = steps.iter().map(|step| (step.symbol.name.as_str(), step.sites.first().map_or(0, |site| site.at.line))).collect();
+    let chain: Vec<_> =
+        steps.iter().map(|step| (step.symbol.name.as_str(), step.sites.first().map_or(0, |site| site.at.line))).collect();
     assert_eq!(chain, [("main", 0), ("handle", 4), ("helper", 6)]);
     let TraceFinding::Path(steps) = path("main", "Service.run", 9) else { panic!("there is a path") };
     assert_eq!(steps.last().map(|step| step.link), Some(Some(TraceLink::Dispatch)));
@@ -168,8 +173,7 @@ fn references_are_grouped_counted_and_filtered() {
     assert_eq!(service.by_kind, [(SiteKind::Construct, 2)]);
     let files: Vec<_> = service.files.iter().map(|file| (file.path.as_str(), file.references.len())).collect();
     assert_eq!((files, service.file_count), (vec![("app/main.x", 1), ("tests/test_service.x", 1)], 2));
-    let related: Vec<_> =
-        service.related.iter().map(|other| (other.kind, other.incoming, other.symbol.name.as_str())).collect();
+    let related: Vec<_> = service.related.iter().map(|other| (other.kind, other.incoming, other.symbol.name.as_str())).collect();
     assert_eq!(related, [(RelationKind::Inherits, false, "Base")]);
 
     let run = ask(&params("Base.run"));
@@ -216,7 +220,8 @@ fn explore_finds_what_matters_and_how_it_hangs_together() {
     assert_eq!((source.first_line, source.lines[0].as_str(), source.lines.len()), (4, "  def handle(n) {", 4));
     let chain: Vec<_> = result.connections[0].chain.iter().map(|(symbol, line)| (symbol.name.as_str(), *line)).collect();
     assert_eq!(chain, [("handle", 6), ("helper", 0)]);
-    let tests: Vec<_> = result.tests.iter().map(|test| (test.symbol.name.as_str(), test.covers.as_slice(), test.distance)).collect();
+    let tests: Vec<_> =
+        result.tests.iter().map(|test| (test.symbol.name.as_str(), test.covers.as_slice(), test.distance)).collect();
     assert_eq!(tests, [("test_handle", [0, 1].as_slice(), 1)]);
 
     let by_words = ask("how are requests of customers answered", 3);

@@ -1,14 +1,10 @@
 //! `GraphBuilder`: a graph from calls, without extraction and resolution.
 
-use cograph::model::facts::{
-    ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site, Symbol,
-};
-use cograph::model::graph::{
-    FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target,
-};
+use cograph::model::facts::{ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site, Symbol};
+use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target};
 use cograph::model::{
-    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind,
-    Verdict, Visibility,
+    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict,
+    Visibility,
 };
 
 use super::Files;
@@ -56,13 +52,7 @@ impl GraphBuilder {
         self.add(path, None, Err(reason), text)
     }
 
-    fn add(
-        &mut self,
-        path: &str,
-        language: Option<LanguageId>,
-        content: Result<FileFacts, SkipReason>,
-        text: &str,
-    ) -> FileId {
+    fn add(&mut self, path: &str, language: Option<LanguageId>, content: Result<FileFacts, SkipReason>, text: &str) -> FileId {
         let path = RepoPath::new(path).expect("a well-formed path");
         assert!(self.graph.files.last().is_none_or(|last| last.path < path), "files are added in the order of their paths");
         self.texts.0.insert(path.to_string(), text.as_bytes().to_vec());

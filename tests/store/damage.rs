@@ -10,6 +10,9 @@ use cograph::store::{Location, Store, StoreErrorKind};
 
 use crate::sample::{Cache, functions};
 
+/// Does harm to the bytes of a store.
+type Damage = fn(&mut Vec<u8>);
+
 /// A cache whose only store has the bytes that `change` makes of a sound one.
 fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (Cache, PathBuf) {
     let cache = Cache::new();
@@ -22,11 +25,15 @@ fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (Cache, PathBuf) {
 
 #[test]
 fn what_is_no_store_is_told_by_its_header() {
-    let cases: [(&str, fn(&mut Vec<u8>), StoreErrorKind); 6] = [
+    let cases: [(&str, Damage, StoreErrorKind); 6] = [
         ("empty", Vec::clear, StoreErrorKind::Corrupt),
         ("truncated", |bytes| bytes.truncate(bytes.len() / 2), StoreErrorKind::Corrupt),
         ("a few bytes", |bytes| bytes.truncate(60), StoreErrorKind::Corrupt),
-        ("random", |bytes| bytes.iter_mut().zip(0_u32..).for_each(|(byte, n)| *byte = (n * 31 % 251) as u8), StoreErrorKind::Foreign),
+        (
+            "random",
+            |bytes| bytes.iter_mut().zip(0_u32..).for_each(|(byte, n)| *byte = (n * 31 % 251) as u8),
+            StoreErrorKind::Foreign,
+        ),
         ("another application", |bytes| bytes[68..72].copy_from_slice(b"none"), StoreErrorKind::Foreign),
         ("a later format", |bytes| bytes[63] += 1, StoreErrorKind::OtherVersion),
     ];
@@ -59,9 +66,8 @@ fn damage_inside_is_an_error_of_the_question() {
         bytes[4_096 * (pages / 2)..].fill(0xEE);
     });
     // The header is sound: depending on the page the store opens or not, but nothing panics and nothing is answered wrongly.
-    let outcome = Store::open_newest(&cache.location)
-        .map(std::sync::Arc::new)
-        .and_then(|store| store.verify(&CancelToken::new()));
+    let outcome =
+        Store::open_newest(&cache.location).map(std::sync::Arc::new).and_then(|store| store.verify(&CancelToken::new()));
     assert_eq!(outcome.expect_err("it is damaged").kind, StoreErrorKind::Corrupt);
 }
 

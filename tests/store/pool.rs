@@ -8,9 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use cograph::model::cancel::CancelToken;
-use cograph::store::{
-    Clock, Location, Opener, Pool, PoolSettings, Store, StoreError, StoreErrorKind, StoreOpener, Version,
-};
+use cograph::store::{Clock, Location, Opener, Pool, PoolSettings, Store, StoreError, StoreErrorKind, StoreOpener, Version};
 
 use crate::sample::{Cache, functions};
 
@@ -117,8 +115,8 @@ fn fixture(capacity: usize) -> Fixture {
     });
     let clock = Arc::new(HandClock::default());
     let settings = PoolSettings { capacity, idle: Duration::from_secs(60), sweep: Duration::from_millis(1) };
-    let pool = Pool::with(settings, Arc::clone(&opener) as Arc<dyn Opener>, Arc::clone(&clock) as Arc<dyn Clock>)
-        .expect("a thread");
+    let pool =
+        Pool::with(settings, Arc::clone(&opener) as Arc<dyn Opener>, Arc::clone(&clock) as Arc<dyn Clock>).expect("a thread");
     Fixture { pool, opener, clock, opening, closing }
 }
 

@@ -43,27 +43,11 @@ impl Pattern {
                     Some(Match::Exact)
                 } else if name.eq_ignore_ascii_case(asked) {
                     Some(Match::IgnoringCase)
-                } else if words.is_empty() {
-                    // No letters at all: an operator, or a part of one.
-                    name.contains(asked.as_str()).then_some(Match::Substring)
-                } else if words.len() == 1 {
-                    if text::starts_ignoring_case(name, joined) {
-                        Some(Match::Prefix)
-                    } else if text::contains_ignoring_case(name, joined) {
-                        let whole = text::words(name).iter().any(|own| own == joined);
-                        Some(if whole { Match::Words } else { Match::Substring })
-                    } else {
-                        None
-                    }
+                } else if !asked.contains(char::is_whitespace) && text::starts_ignoring_case(name, asked) {
+                    Some(Match::Prefix)
                 } else {
-                    // Cheap first: only few names have the first word anywhere.
-                    let may_fit = words.iter().all(|word| text::contains_ignoring_case(name, word));
-                    let own = if may_fit { text::words(name) } else { return None };
-                    if own.concat() == *joined {
-                        Some(Match::IgnoringCase)
-                    } else {
-                        words.iter().all(|word| own.iter().any(|own| own.starts_with(word.as_str()))).then_some(Match::Words)
-                    }
+                    as_words(words, joined, name)
+                        .or_else(|| text::contains_ignoring_case(name, asked).then_some(Match::Substring))
                 }
             }
         }
@@ -94,6 +78,22 @@ impl Pattern {
     }
 }
 
+fn as_words(words: &[String], joined: &str, name: &str) -> Option<Match> {
+    // Cheap first: only few names have every word anywhere.
+    if words.is_empty() || !words.iter().all(|word| text::contains_ignoring_case(name, word)) {
+        return None;
+    }
+    let own = text::words(name);
+    if own.concat() == joined {
+        return Some(Match::IgnoringCase);
+    }
+    let fits = |word: &String| match words.len() {
+        1 => own.contains(word),
+        _ => own.iter().any(|own| own.starts_with(word.as_str())),
+    };
+    words.iter().all(fits).then_some(Match::Words)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +109,8 @@ mod tests {
             ("user get", "getUserName", Some(Match::Words)),
             ("use", "get_user", Some(Match::Substring)),
             ("ser", "get_user", Some(Match::Substring)),
+            ("t_us", "get_user", Some(Match::Substring)),
+            ("get_us", "get_user", Some(Match::Prefix)),
             ("user key", "get_user", None),
             ("==", "operator==", Some(Match::Substring)),
             ("über", "get_user", None),
