@@ -1,12 +1,13 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
 //! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `nest`, `parameter`
-//! (definitions), `express`, `flow`, `narrow`, `apply` (what is computed), `bind`, `pattern` (names), `types`, `import` and `export`.
+//! (definitions), `express`, `flow`, `compose`, `narrow`, `apply` (what is computed), `bind`, `pattern` (names), `types`, `import` and `export`.
 //! `build` collects the facts, `finish` rounds them off.
 
 mod apply;
 mod bind;
 mod build;
+mod compose;
 mod define;
 mod export;
 mod express;

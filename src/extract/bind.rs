@@ -1,6 +1,7 @@
 //! Variables: declarations and assignments, and what becomes of the names they bind.
 
 use super::define::Definition;
+use super::text;
 use super::walk::{Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
@@ -43,12 +44,16 @@ impl<'t> Walker<'t> {
         };
         let words = self.words(node);
         let rules = &self.language.manifest.modifiers;
-        self.around.declared_constant = words.iter().any(|word| rules.constant.iter().any(|constant| constant == word));
+        self.around.declared_constant = *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
         self.around.declared_static = words.iter().any(|word| rules.r#static.iter().any(|name| name == word));
         if let Some(visibility) = words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word)) {
             self.around.section = crate::model::Visibility::from_word(visibility).or(self.around.section);
         }
-        for declarator in declarators.every(node) {
+        let declarators = declarators.every(node);
+        let outer_whole = self.whole;
+        for declarator in &declarators {
+            let declarator = *declarator;
+            self.whole = (declarators.len() == 1).then(|| (declarator.id(), node));
             self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
             if matches!(self.language.rule(declarator.kind_id()), Some(Rule::Variable { .. })) {
                 self.visit(declarator, READ);
@@ -57,8 +62,15 @@ impl<'t> Walker<'t> {
                 self.declare_through(declarator, node, kind);
             }
         }
+        self.whole = outer_whole;
         self.around = outer;
         ExprId::NONE
+    }
+
+    /// Whether words before a definition make its value constant.
+    fn says_constant(&self, words: &[&str]) -> bool {
+        let constants = &self.language.manifest.modifiers.constant;
+        constants.iter().any(|entry| entry.split(' ').all(|part| words.contains(&part)))
     }
 
     /// Words among a node's own tokens and modifier nodes.
@@ -128,16 +140,13 @@ impl<'t> Walker<'t> {
         let pending = std::mem::take(&mut self.pending);
         let names = name.every(node);
         if names.is_empty() && *embeds {
-            return match ty {
-                Some(ty) => self.embed(node, ty),
-                None => ExprId::NONE,
-            };
+            self.pending = pending;
+            return self.embedded_field(node, ty.as_ref());
         }
         let mut kind = self.variable_kind(*kind);
         if kind == SymbolKind::Variable {
             let words = self.words(node);
-            let constants = &self.language.manifest.modifiers.constant;
-            if words.iter().any(|word| constants.iter().any(|constant| constant == word)) {
+            if self.says_constant(&words) {
                 kind = SymbolKind::Constant;
             }
         }
@@ -147,6 +156,7 @@ impl<'t> Walker<'t> {
         };
         let values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
         if let ([name_node], [value_node]) = (&names[..], &values[..])
+            && !self.language.manifest.resolution.closures_are_values
             && let Some((lambda, lambda_node)) = self.lambda_in(*value_node)
         {
             self.pending = pending;
@@ -162,6 +172,9 @@ impl<'t> Walker<'t> {
             };
             self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
             let symbol = self.bind_pattern(*name_node, Flow { ty: declared, value, node }, Bind::Declare(kind));
+            if symbol.is_some() && matches!(self.build.get(value), Expr::Lambda(_)) {
+                self.build.symbol_mut(symbol).flags |= flags::FUNCTION_VALUE;
+            }
             self.variant_parts(symbol, node, params.as_ref(), body.as_ref());
         }
         ExprId::NONE
@@ -181,6 +194,8 @@ impl<'t> Walker<'t> {
             self.build.symbol_mut(symbol).ty = tuple;
         }
         if let Some(body) = body.and_then(|selector| selector.first(node)) {
+            let header = self.source.get(node.start_byte()..body.start_byte()).unwrap_or_default();
+            self.build.symbol_mut(symbol).signature = text::signature(&String::from_utf8_lossy(header));
             let scope = self.open(ScopeKind::Type, symbol, body);
             let inner = self.scope;
             self.build.symbol_mut(symbol).inner = inner;
@@ -245,7 +260,9 @@ impl<'t> Walker<'t> {
             Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
             None => ExprId::NONE,
         };
+        let defines = !self.language.manifest.resolution.closures_are_values;
         if let Some(right_node) = right_node
+            && defines
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
             && let Some(Rule::Member { object: Some(object), name, .. }) = self.language.rule(left_node.kind_id())
             && let (Some(object_node), Some(name_node)) = (object.first(left_node), name.first(left_node))
@@ -254,6 +271,7 @@ impl<'t> Walker<'t> {
         }
         if let Some(right_node) = right_node
             && *declares
+            && defines
             && matches!(self.language.rule(left_node.kind_id()), Some(Rule::Name {}))
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
         {
@@ -321,7 +339,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn declare_name(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>, kind: SymbolKind) -> LocalSymbol {
+    pub(super) fn declare_name(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>, kind: SymbolKind) -> LocalSymbol {
         let function_scoped = self.language.manifest.resolution.function_scoped;
         let owns = |scope: ScopeKind| scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block);
         let owner = self.build.nearest(self.scope, owns);
@@ -393,7 +411,8 @@ impl<'t> Walker<'t> {
         let object = self.visit(object, READ);
         let name = self.name_of(name_node);
         let type_scope = self.callable.type_scope;
-        if !self.is_receiver(object) || !type_scope.is_some() {
+        let declared_only = self.language.manifest.resolution.closures_are_values;
+        if declared_only || !self.is_receiver(object) || !type_scope.is_some() {
             let target = self.build.of(object, |object| Expr::Member(object, name));
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
             return;

@@ -1,10 +1,10 @@
 //! Definitions: how each becomes a symbol, what modifiers and decorators say about it, and callables.
 
 use super::text;
-use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker, offset, position};
+use super::walk::{Callable, Pending, READ, Surroundings, Walker, offset, position};
 use crate::grammar::{ConstructorNames, ExportRule, Rule, SelfRule};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
-use crate::model::{Position, SiteKind, Span, SymbolKind, Visibility};
+use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 /// What the words and decorators before a definition say.
@@ -30,7 +30,8 @@ pub(super) struct Definition<'t> {
 impl<'t> Walker<'t> {
     pub(super) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
         let pending = std::mem::take(&mut self.pending);
-        let marks = self.marks(definition.node, &pending);
+        let whole = self.whole.filter(|(only, _)| *only == definition.node.id()).map_or(definition.node, |(_, whole)| whole);
+        let marks = self.marks(whole, &pending);
         let declaring = self.declaring_scope(definition.kind);
         let scope_kind = self.build.scope_kind(declaring);
         let member = scope_kind == ScopeKind::Type;
@@ -51,11 +52,11 @@ impl<'t> Walker<'t> {
         if !definition.has_body && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
             bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
         }
-        let start = pending.decorators.first().map_or(definition.node, |(_, first)| *first);
-        let extent = self.extent(start, definition.node);
-        let header = self.source.get(definition.node.start_byte()..definition.header_end).unwrap_or_default();
+        let start = pending.decorators.first().map_or(whole, |(_, first)| *first);
+        let extent = self.extent(start, whole);
+        let header = self.source.get(whole.start_byte()..definition.header_end).unwrap_or_default();
         let signature = text::signature(&String::from_utf8_lossy(header));
-        let doc = self.documentation(definition, &pending);
+        let doc = self.documentation(definition, whole, &pending);
         let symbol = self.build.symbol(Symbol {
             name: definition.name,
             kind,
@@ -253,7 +254,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn documentation(&mut self, definition: &Definition<'t>, pending: &Pending<'t>) -> Box<str> {
+    fn documentation(&mut self, definition: &Definition<'t>, whole: Node<'t>, pending: &Pending<'t>) -> Box<str> {
         let rules = &self.language.manifest.documentation;
         if let Some(kind) = &rules.body_string
             && definition.has_body
@@ -263,7 +264,7 @@ impl<'t> Walker<'t> {
             return text::summary(self.text_of(string));
         }
         let Some((start, end)) = pending.comment else { return Box::default() };
-        let first = pending.decorators.first().map_or(definition.node, |(_, node)| *node).start_byte();
+        let first = pending.decorators.first().map_or(whole, |(_, node)| *node).start_byte();
         let gap = self.source.get(end..first).unwrap_or_default();
         let comment = String::from_utf8_lossy(self.source.get(start..end).unwrap_or_default());
         let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
@@ -315,15 +316,16 @@ impl<'t> Walker<'t> {
         let context = self.enter_callable(symbol, node);
         self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
         if let Some(receiver) = receiver_node {
+            self.receiver_type_params(symbol);
             self.parameters(receiver, LocalSymbol::NONE);
         }
         if let Some(params) = params_node {
             self.parameters(params, symbol);
-        } else {
+        } else if params.is_some() || declarator.is_some() {
             self.build.symbol_mut(symbol).arity = (0, 0);
         }
         if let Some(returns) = returns_node {
-            let ty = self.visit_type(returns, Usage::Site(SiteKind::Type));
+            let ty = self.result_type(returns);
             let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
             self.build.symbol_mut(symbol).ty = ty;
         }
@@ -431,7 +433,7 @@ impl<'t> Walker<'t> {
             self.build.symbol_mut(symbol).arity = (0, 0);
         }
         if let Some(returns) = returns.as_ref().and_then(|selector| selector.first(node)) {
-            let ty = self.visit_type(returns, Usage::Site(SiteKind::Type));
+            let ty = self.result_type(returns);
             if symbol.is_some() {
                 self.build.symbol_mut(symbol).ty = ty;
             }

@@ -3,7 +3,7 @@
 use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -50,14 +50,7 @@ impl<'t> Walker<'t> {
             Rule::Spread {} => self.visit_children(node),
             Rule::Operator { .. } => self.operator(rule, node),
             Rule::TypeTest { value, ty, name } => self.type_test(node, value, ty.as_ref(), name.as_ref()),
-            Rule::Cast { ty, value } => {
-                let ty = match ty.first(node) {
-                    Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-                    None => ExprId::NONE,
-                };
-                let value = self.visit_selected(node, value.as_ref(), READ);
-                if ty.is_some() { self.build.expr(Expr::OfType(ty)) } else { value }
-            }
+            Rule::Cast { ty, value, array } => self.cast(node, ty, value.as_ref(), *array),
             Rule::Lambda { .. } => self.lambda(rule, node, LocalSymbol::NONE),
             Rule::Comprehension { value, container } => self.comprehension(node, value, container),
             Rule::For { .. } => self.for_loop(rule, node),
@@ -88,8 +81,8 @@ impl<'t> Walker<'t> {
             Rule::MacroCall { name, tokens } => self.macro_call(node, name, tokens),
             Rule::NamedArgument { value } => self.visit_selected(node, Some(value), READ),
             Rule::MethodReference { object, name } => {
+                let Some(name_node) = name.first(node) else { return self.constructor_reference(node, object) };
                 let object = self.visit_selected(node, Some(object), READ);
-                let Some(name_node) = name.first(node) else { return ExprId::NONE };
                 let name = self.name_of(name_node);
                 let value = self.build.of(object, |object| Expr::Member(object, name));
                 self.site(READ, name_node, name, value);
@@ -137,11 +130,40 @@ impl<'t> Walker<'t> {
         let object = self.visit(object_node, READ);
         // A name with arguments of its own (`a::b::<T>`) is looked through.
         let name_node = self.plain_name(name_node);
+        if matches!(self.language.rule(name_node.kind_id()), Some(Rule::SelfValue {})) {
+            // The receiver of the type that is named, not of the one right around.
+            return self.build.of(object, Expr::OfType);
+        }
         let name = self.name_of(name_node);
         let object = self.known(object);
         let value = self.build.expr(Expr::Member(object, name));
         self.site(usage, name_node, name, value);
         value
+    }
+
+    /// A constructor named without being called: a function that gives a value of the type.
+    fn constructor_reference(&mut self, node: Node<'t>, object: &'static Selector) -> ExprId {
+        if let Some(ty) = object.first(node) {
+            self.visit_type(ty, READ);
+        }
+        ExprId::NONE
+    }
+
+    fn cast(&mut self, node: Node<'t>, ty: &'static Selector, value: Option<&'static Selector>, array: bool) -> ExprId {
+        let ty_node = ty.first(node);
+        let mut ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let value_node = value.and_then(|selector| selector.first(node));
+        let mut value = ExprId::NONE;
+        for child in self.named_children(node) {
+            if ty_node.is_none_or(|ty| ty.id() != child.id()) {
+                let visited = self.visit(child, READ);
+                value = if value_node.is_some_and(|value| value.id() == child.id()) { visited } else { value };
+            }
+        }
+        if array {
+            ty = self.build.of(ty, Expr::Array);
+        }
+        if ty.is_some() { self.build.expr(Expr::OfType(ty)) } else { value }
     }
 
     /// The name inside a node that adds type arguments to it; visits those.
@@ -165,7 +187,7 @@ impl<'t> Walker<'t> {
     }
 
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Call { callee, object, name, args } = rule else { return ExprId::NONE };
+        let Rule::Call { callee, object, name, args, type_args } = rule else { return ExprId::NONE };
         let usage = Usage::Site(SiteKind::Call);
         self.take_call_site();
         let callee_value = match name.as_ref().and_then(|selector| selector.first(node)) {
@@ -195,6 +217,9 @@ impl<'t> Walker<'t> {
             }
         };
         let site = self.take_call_site();
+        if let Some(types) = type_args.as_ref().and_then(|selector| selector.first(node)) {
+            self.visit_types(types, Usage::Site(SiteKind::Type));
+        }
         let (list, spread, count) = self.arguments(args.as_ref().and_then(|selector| selector.first(node)));
         if let Some(index) = site.get() {
             let entry = &mut self.build.facts.sites[index];
@@ -214,60 +239,6 @@ impl<'t> Walker<'t> {
         let Expr::Name(name, _) = self.build.get(callee) else { return false };
         let text = self.build.text(name);
         self.language.manifest.names.super_calls.iter().any(|word| word == text)
-    }
-
-    /// Visits arguments: their values, whether some are spread, and how many there are.
-    fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
-        let Some(node) = node else { return (Run::default(), false, 0) };
-        if self.language.rule(node.kind_id()).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
-            let value = self.visit(node, READ);
-            let value = self.known(value);
-            return (self.build.list(&[value]), false, 1);
-        }
-        let mut values = Vec::new();
-        let mut spread = false;
-        for child in self.children(node) {
-            if !child.is_named() || child.is_extra() {
-                continue;
-            }
-            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
-            spread |= several;
-            let value = self.visit(child, READ);
-            values.push(self.known(if several { ExprId::NONE } else { value }));
-        }
-        let count = values.len();
-        (self.build.list(&values), spread, count)
-    }
-
-    fn construct(
-        &mut self,
-        node: Node<'t>,
-        ty: Option<&'static Selector>,
-        args: Option<&'static Selector>,
-        body: Option<&'static Selector>,
-    ) -> ExprId {
-        self.take_call_site();
-        let ty = match ty.and_then(|selector| selector.first(node)) {
-            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Construct)),
-            None => ExprId::NONE,
-        };
-        let site = self.take_call_site();
-        let (list, spread, _) = self.arguments(args.and_then(|selector| selector.first(node)));
-        if let Some(index) = site.get() {
-            let entry = &mut self.build.facts.sites[index];
-            entry.args = list;
-            entry.spread = spread;
-        }
-        if let Some(body) = body.and_then(|selector| selector.first(node)) {
-            let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, body);
-            let inner = self.scope;
-            if let Some(index) = inner.get() {
-                self.build.facts.scopes[index].owner = ty;
-            }
-            self.visit_children(body);
-            self.close(scope);
-        }
-        self.build.of(ty, |ty| Expr::Construct(ty, list))
     }
 
     fn list_literal(&mut self, node: Node<'t>, ty: &str) -> ExprId {
@@ -326,7 +297,7 @@ impl<'t> Walker<'t> {
     }
 
     fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Operator { left, right, operator, either, truth, last, type_test } = rule else { return ExprId::NONE };
+        let Rule::Operator { left, right, operator, either, truth, last, item, type_test } = rule else { return ExprId::NONE };
         let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
             Some(operator) => self.text_of(operator),
             None => self.children(node).into_iter().find(|child| !child.is_named()).map_or("", |child| child.kind()),
@@ -353,36 +324,13 @@ impl<'t> Walker<'t> {
             self.build.union(&[left, right])
         } else if is(truth) {
             ExprId::NONE
+        } else if is(item) {
+            self.build.of(left, Expr::Element)
         } else {
             match self.build.get(left) {
                 Expr::Literal(_) | Expr::Apply(..) => left,
                 _ => ExprId::NONE,
             }
         }
-    }
-
-    fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
-        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
-        let value_node = value.and_then(|selector| selector.first(node));
-        if let Some((rule, lambda)) = value_node.and_then(|value| self.lambda_in(value)) {
-            let flow = super::define::Definition {
-                name: self.name_of(name_node),
-                name_node,
-                node,
-                kind: SymbolKind::Function,
-                header_end: node.end_byte().min(node.start_byte() + 120),
-                has_body: true,
-            };
-            let symbol = self.define(&flow);
-            return self.lambda(rule, lambda, symbol);
-        }
-        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
-        if self.build.scope_kind(self.scope) == ScopeKind::Type
-            && matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}))
-        {
-            let name = self.name_of(name_node);
-            self.bind(self.scope, name, BindingKind::Field, node.start_byte(), ExprId::NONE, given);
-        }
-        ExprId::NONE
     }
 }

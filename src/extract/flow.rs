@@ -2,7 +2,7 @@
 
 use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{Rule, Selector, Yielded};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -42,7 +42,7 @@ impl<'t> Walker<'t> {
             pattern_node = self.declarator(start).name;
         }
         if let Some(pattern) = pattern_node {
-            if clause && self.build.scope_kind(self.scope) == ScopeKind::Block {
+            if clause && *value == Yielded::Items && self.build.scope_kind(self.scope) == ScopeKind::Block {
                 let element = self.build.of(source, Expr::Element);
                 self.bind_pattern(pattern, Flow { ty, value: element, node: pattern }, Bind::Declare(SymbolKind::Variable));
             } else {
@@ -105,6 +105,16 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
+    /// Named children that stand before `mark` and are none of `without`: what a branch or match starts with.
+    pub(super) fn before(&mut self, node: Node<'t>, mark: Option<Node<'t>>, without: &[Option<Node<'t>>]) -> Vec<Node<'t>> {
+        let Some(mark) = mark else { return Vec::new() };
+        let mut children = self.named_children(node).into_vec();
+        children.retain(|child| {
+            child.end_byte() <= mark.start_byte() && !without.iter().flatten().any(|other| other.id() == child.id())
+        });
+        children
+    }
+
     pub(super) fn match_value(
         &mut self,
         node: Node<'t>,
@@ -113,16 +123,20 @@ impl<'t> Walker<'t> {
         body: Option<&'static Selector>,
     ) -> ExprId {
         let value_node = value.and_then(|selector| selector.first(node));
-        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         let alias = name.and_then(|selector| selector.first(node));
         let outer = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
+        let initial = self.before(node, value_node, &[alias]);
+        for child in &initial {
+            self.visit(*child, READ);
+        }
+        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         let cases = match body.and_then(|selector| selector.first(node)) {
             Some(body) => self.named_children(body),
             None => self.named_children(node),
         };
         let mut values = Vec::new();
         for case in cases {
-            if [value_node, alias].iter().flatten().any(|done| done.id() == case.id()) {
+            if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
                 continue;
             }
             let Some(Rule::Case { pattern, types, value }) = self.language.rule(case.kind_id()) else {

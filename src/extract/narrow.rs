@@ -17,8 +17,14 @@ impl<'t> Walker<'t> {
     ) -> ExprId {
         // Names that the condition binds are seen in the branch; where names belong to the function, only narrowings stay in it.
         let kind = if self.language.manifest.resolution.function_scoped { ScopeKind::Flow } else { ScopeKind::Block };
-        let scope = self.open(kind, LocalSymbol::NONE, node);
         let condition_node = condition.first(node);
+        // What stands before the condition holds in both branches.
+        let initial = self.before(node, condition_node, &[]);
+        let outer = (!initial.is_empty()).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
+        for child in &initial {
+            self.visit(*child, READ);
+        }
+        let scope = self.open(kind, LocalSymbol::NONE, node);
         if let Some(condition) = condition_node {
             self.visit(condition, READ);
             self.narrow(condition, true);
@@ -31,7 +37,7 @@ impl<'t> Walker<'t> {
             None => self
                 .named_children(node)
                 .into_iter()
-                .filter(|child| ![condition_node, then_node].iter().flatten().any(|done| done.id() == child.id()))
+                .filter(|child| ![condition_node, then_node].iter().flatten().chain(&initial).any(|done| done.id() == child.id()))
                 .collect(),
         };
         for other in &others {
@@ -46,6 +52,9 @@ impl<'t> Walker<'t> {
             && self.leaves(then)
         {
             self.narrow(condition, false);
+        }
+        if let Some(outer) = outer {
+            self.close(outer);
         }
         self.build.union(&values)
     }
@@ -113,12 +122,17 @@ impl<'t> Walker<'t> {
         ty: Option<&'static Selector>,
         name: Option<&'static Selector>,
     ) -> ExprId {
-        let tested = self.visit_selected(node, Some(value), READ);
-        let ty = match ty.and_then(|selector| selector.first(node)) {
-            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => ExprId::NONE,
-        };
-        if let Some(name) = name.and_then(|selector| selector.first(node)) {
+        let value_node = value.first(node);
+        let tested = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        let ty_node = ty.and_then(|selector| selector.first(node));
+        let ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        let name_node = name.and_then(|selector| selector.first(node));
+        for child in self.named_children(node) {
+            if ![value_node, ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+                self.visit(child, READ);
+            }
+        }
+        if let Some(name) = name_node {
             self.bind_pattern(name, Flow { ty, value: tested, node }, Bind::Declare(SymbolKind::Variable));
         }
         ExprId::NONE
@@ -140,6 +154,14 @@ impl<'t> Walker<'t> {
             Some(Rule::TypeTest { value, ty: Some(ty), name: None }) if holds => {
                 if let (Some(value), Some(ty)) = (value.first(condition), ty.first(condition)) {
                     self.narrow_to(condition, value, ty);
+                }
+            }
+            // The name that a test binds is seen wherever the test is known to hold.
+            Some(Rule::TypeTest { ty: Some(ty), name: Some(name), .. }) if holds => {
+                if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
+                    let ty = self.visit_type(ty, Usage::Silent);
+                    let flow = Flow { ty, value: ExprId::NONE, node: condition };
+                    self.bind_pattern(name, flow, Bind::Declare(SymbolKind::Variable));
                 }
             }
             Some(Rule::Operator { left, right, type_test, .. }) => {

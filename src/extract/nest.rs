@@ -1,7 +1,8 @@
 //! Definitions that hold others: types and their bases, extensions, modules, aliases, type parameters.
 
+use super::bind::Flow;
 use super::define::Definition;
-use super::walk::{Pending, Surroundings, Usage, Walker, offset};
+use super::walk::{Pending, READ, Surroundings, Usage, Walker, offset};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind, Visibility};
@@ -77,7 +78,9 @@ impl<'t> Walker<'t> {
         let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else { return self.visit_children(node) };
         let kind = kinds.get(ty_node.kind()).copied();
         let name = self.name_of(name_node);
-        let header_end = if kind.is_some() { ty_node.start_byte() } else { node.end_byte() };
+        // The word for the kind of type belongs to the header.
+        let word_end = ty_node.child(0).map_or(ty_node.end_byte(), |word| word.end_byte());
+        let header_end = if kind.is_some() { word_end } else { node.end_byte() };
         let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
         let definition = Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
         let symbol = self.define(&definition);
@@ -211,10 +214,68 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+        let parts = self.named_children(node);
+        if parts.len() > 1 {
+            // Several types side by side limit a type parameter; none of them is a base.
+            for part in parts {
+                self.visit_type(part, Usage::Site(SiteKind::Type));
+            }
+            return ExprId::NONE;
+        }
         for base in of.every(node) {
             let ty = self.visit_type(base, Usage::Site(SiteKind::Inherit));
             self.build.add_base(self.enclosing, ty, false);
         }
+        ExprId::NONE
+    }
+
+    /// A base that is also a field, named like its type.
+    pub(super) fn embedded_field(&mut self, node: Node<'t>, ty: Option<&'static Selector>) -> ExprId {
+        let Some(ty_node) = ty.and_then(|selector| selector.first(node)) else { return ExprId::NONE };
+        let pending = std::mem::take(&mut self.pending);
+        let ty = self.visit_type(ty_node, Usage::Site(SiteKind::Inherit));
+        self.build.add_base(self.enclosing, ty, false);
+        let mut named = ty;
+        let name = loop {
+            match self.build.get(named) {
+                Expr::Wrap(inner, _) | Expr::Apply(inner, _) => named = inner,
+                Expr::Name(name, _) | Expr::Member(_, name) => break name,
+                _ => return ExprId::NONE,
+            }
+        };
+        self.pending = pending;
+        self.declare_name(ty_node, name, Flow { ty, value: ExprId::NONE, node }, SymbolKind::Field);
+        ExprId::NONE
+    }
+
+    /// Definitions under one keyword.
+    pub(super) fn group(&mut self, node: Node<'t>, repeats: bool) -> ExprId {
+        let alone = self.named_children(node).len() == 1;
+        let mut repeated = ExprId::NONE;
+        let outer = (self.whole, self.around.declared);
+        for member in self.children(node) {
+            if self.is_comment(member) {
+                self.note_comment(member);
+                continue;
+            }
+            if !member.is_named() {
+                continue;
+            }
+            self.whole = alone.then(|| (member.id(), node));
+            if let (true, Some(Rule::Variable { ty, value, .. })) = (repeats, self.language.rule(member.kind_id())) {
+                let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(member));
+                let (ty, value) = (part(ty), part(value));
+                self.around.declared = if ty.is_none() && value.is_none() { repeated } else { ExprId::NONE };
+                self.visit(member, READ);
+                if ty.is_some() || value.is_some() {
+                    repeated = ty.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Silent));
+                }
+            } else {
+                self.visit(member, READ);
+            }
+            self.pending = Pending::default();
+        }
+        (self.whole, self.around.declared) = outer;
         ExprId::NONE
     }
 
@@ -254,13 +315,14 @@ impl<'t> Walker<'t> {
         };
         for param in nodes {
             let Some(Rule::TypeParam { name, bound }) = self.language.rule(param.kind_id()) else { continue };
-            let Some(name_node) = name.first(param) else { continue };
-            let name = self.name_of(name_node);
             let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
                 Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
                 None => ExprId::NONE,
             };
-            self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
+            for name_node in name.every(param) {
+                let name = self.name_of(name_node);
+                self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
+            }
         }
         let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
         if symbol.is_some() {

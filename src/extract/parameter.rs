@@ -143,6 +143,43 @@ impl<'t> Walker<'t> {
         u16::try_from(names.len()).unwrap_or(u16::MAX)
     }
 
+    /// Type arguments of a receiver's type are names for the parameters of that type.
+    pub(super) fn receiver_type_params(&mut self, symbol: LocalSymbol) {
+        let mut owner = self.build.symbol_mut(symbol).owner;
+        while let Expr::Wrap(inner, _) = self.build.get(owner) {
+            owner = inner;
+        }
+        let Expr::Apply(_, args) = self.build.get(owner) else { return };
+        for arg in self.build.items(args).to_vec() {
+            if let Expr::Name(name, _) = self.build.get(arg) {
+                self.bind(self.scope, name, BindingKind::TypeParam, 0, ExprId::NONE, ExprId::NONE);
+            }
+        }
+    }
+
+    /// The type of what a callable gives back. Results that are written like parameters are one type or a tuple of them, and
+    /// their names are variables of the callable.
+    pub(super) fn result_type(&mut self, returns: Node<'t>) -> ExprId {
+        let results = self.named_children(returns);
+        if !results.iter().any(|result| matches!(self.language.rule(result.kind_id()), Some(Rule::Param { .. }))) {
+            return self.visit_type(returns, Usage::Site(SiteKind::Type));
+        }
+        let mut parts = Vec::new();
+        for result in results {
+            let Some(rule @ Rule::Param { ty, .. }) = self.language.rule(result.kind_id()) else { continue };
+            let count = self.parameter(rule, result, false);
+            let ty = ty.as_ref().and_then(|selector| selector.first(result));
+            let ty = ty.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Silent));
+            let ty = self.known(ty);
+            parts.extend(std::iter::repeat_n(ty, usize::from(count)));
+        }
+        if let [only] = parts[..] {
+            return only;
+        }
+        let list = self.build.list(&parts);
+        self.build.expr(Expr::Tuple(list))
+    }
+
     /// Whether a parameter also declares a field: it has a visibility word of its own in a constructor.
     fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
         self.callable.type_scope.is_some()

@@ -54,6 +54,22 @@ impl<'t> Walker<'t> {
                     self.bind_pattern(child, Flow { ty, value, node: flow.node }, how);
                 }
             }
+            Pattern::Targets {} => {
+                let children = self.named_children(node);
+                if let [only] = children[..] {
+                    return self.bind_pattern(only, flow, how);
+                }
+                let several = matches!(self.build.get(flow.value), Expr::Tuple(_) | Expr::Call(..));
+                for (position, child) in children.into_iter().enumerate() {
+                    // What is not a list of values has them only beside itself, such as whether there is one.
+                    let value = match (several, position) {
+                        (true, _) => self.build.item(flow.value, position),
+                        (false, 0) => flow.value,
+                        (false, _) => ExprId::NONE,
+                    };
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                }
+            }
             Pattern::Rest { of } => {
                 let child = match of {
                     Some(selector) => selector.first(node),

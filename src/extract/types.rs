@@ -69,6 +69,9 @@ impl<'t> Walker<'t> {
                 if self.language.manifest.names.self_type.iter().any(|word| word == text) {
                     return self.build.expr(Expr::SelfType(self.scope));
                 }
+                if self.language.manifest.names.inferred_types.iter().any(|word| word == text) {
+                    return ExprId::NONE;
+                }
                 let name = self.name_of(node);
                 let value = self.build.expr(Expr::Name(name, self.scope));
                 self.site(usage, node, name, value);

@@ -48,6 +48,9 @@ pub(super) struct Surroundings {
     pub(super) declared: ExprId,
     pub(super) declared_constant: bool,
     pub(super) declared_static: bool,
+    /// The value whose members the body around gives, and the value that an untyped construction in it makes.
+    pub(super) constructed: ExprId,
+    pub(super) item: ExprId,
 }
 
 impl Surroundings {
@@ -60,6 +63,8 @@ impl Surroundings {
         declared: ExprId::NONE,
         declared_constant: false,
         declared_static: false,
+        constructed: ExprId::NONE,
+        item: ExprId::NONE,
     };
 }
 
@@ -82,6 +87,8 @@ pub(super) struct Walker<'t> {
     pub(super) around: Surroundings,
     pub(super) pending: Pending<'t>,
     pub(super) in_macro: bool,
+    /// A definition (by its node's id) that is the only one under its keyword, and the node with the keyword.
+    pub(super) whole: Option<(usize, Node<'t>)>,
     /// Names that are exported by a list: name outside, name inside.
     pub(super) exported_names: Vec<(NameId, NameId)>,
     /// The call site that waits for its arguments.
@@ -110,6 +117,7 @@ impl<'t> Walker<'t> {
             around: Surroundings::NONE,
             pending: Pending::default(),
             in_macro: false,
+            whole: None,
             exported_names: Vec::new(),
             call_site: SiteId::NONE,
             depth: 0,
@@ -178,7 +186,7 @@ impl<'t> Walker<'t> {
             if !child.is_named() && !child.is_error() && !child.is_missing() {
                 continue;
             }
-            if self.comment_kinds.contains(&child.kind_id()) {
+            if self.is_comment(child) {
                 self.note_comment(child);
                 continue;
             }
@@ -190,7 +198,11 @@ impl<'t> Walker<'t> {
         last
     }
 
-    fn note_comment(&mut self, comment: Node<'t>) {
+    pub(super) fn is_comment(&self, node: Node<'t>) -> bool {
+        self.comment_kinds.contains(&node.kind_id())
+    }
+
+    pub(super) fn note_comment(&mut self, comment: Node<'t>) {
         let (start, end) = (comment.start_byte(), comment.end_byte());
         let joined = self.pending.comment.filter(|&(_, previous)| {
             let gap = self.source.get(previous..start).unwrap_or_default();
@@ -214,8 +226,8 @@ impl<'t> Walker<'t> {
             Some(rule) => self.apply(rule, node, usage),
             // What only means something as a type is one, wherever it stands.
             None if self.language.type_rule(node.kind_id()).is_some() => {
-                self.visit_type(node, Usage::Site(SiteKind::Type));
-                ExprId::NONE
+                let ty = self.visit_type(node, Usage::Site(SiteKind::Type));
+                self.build.of(ty, Expr::OfType)
             }
             None => {
                 self.visit_children(node);
@@ -255,6 +267,7 @@ impl<'t> Walker<'t> {
             Rule::Package { name } => self.package(node, name),
             Rule::Alias { .. } => self.alias(rule, node),
             Rule::Embed { of } => self.embed(node, of),
+            Rule::Group { repeats } => self.group(node, *repeats),
             Rule::Declaration { .. } => self.declaration(rule, node),
             Rule::Variable { .. } => self.variable(rule, node),
             Rule::Variants {} => self.variants(node),

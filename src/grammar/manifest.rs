@@ -162,6 +162,8 @@ pub struct Names {
     pub self_type: Vec<String>,
     /// Functions whose call with a module's name imports it (`require`).
     pub import_calls: Vec<String>,
+    /// Words in place of a type that leave it to the value (`var`).
+    pub inferred_types: Vec<String>,
     /// Names that are never a binding (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean there are none (`void`).
@@ -215,6 +217,8 @@ pub struct Resolution {
     pub function_scoped: bool,
     /// Declarations hold in their whole scope, before the place they stand at.
     pub hoisted: bool,
+    /// A closure given to a variable or member is its value, not a definition of that name; types have declared members only.
+    pub closures_are_values: bool,
     /// Interfaces are satisfied by having their methods.
     pub structural: bool,
     /// Types and values have names of their own.
@@ -243,7 +247,7 @@ pub struct Modifiers {
     pub r#abstract: Vec<String>,
     /// Words that make a result a future.
     pub r#async: Vec<String>,
-    /// Words that make a value constant.
+    /// Words that make a value constant; several words in one entry must all be there.
     pub constant: Vec<String>,
     /// Words that make a member read like a field.
     pub property: Vec<String>,

@@ -85,6 +85,12 @@ pub(crate) enum Rule {
     Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
     /// A base without a name of its own among the members.
     Embed { of: Selector },
+    /// Definitions under one keyword. One alone extends over the whole; with `repeats`, one without type and value has
+    /// the type of the one before it.
+    Group {
+        #[serde(default)]
+        repeats: bool,
+    },
     /// Declarators that share a type.
     Declaration {
         #[serde(default, deserialize_with = "optional_symbol_kind")]
@@ -162,8 +168,15 @@ pub(crate) enum Rule {
         scoped: bool,
     },
     /// A call. With `name`, the callee is that member of `object`, or that name.
-    Call { callee: Option<Selector>, object: Option<Selector>, name: Option<Selector>, args: Option<Selector> },
-    /// Makes a value of a type.
+    Call {
+        callee: Option<Selector>,
+        object: Option<Selector>,
+        name: Option<Selector>,
+        args: Option<Selector>,
+        type_args: Option<Selector>,
+    },
+    /// Makes a value of a type; without `ty`, an item of the value around it. Children of `body` may be definitions, or
+    /// `Initializer`s of members.
     Construct { ty: Option<Selector>, args: Option<Selector>, body: Option<Selector> },
     /// An item of a container.
     Index { object: Selector, key: Option<Selector> },
@@ -204,14 +217,22 @@ pub(crate) enum Rule {
         /// Words whose value is that of the right side.
         #[serde(default)]
         last: Vec<String>,
+        /// Words that take the next item out of the value.
+        #[serde(default)]
+        item: Vec<String>,
         /// Words that test whether the left side is of the type on the right.
         #[serde(default)]
         type_test: Vec<String>,
     },
-    /// A test of a value against a type that may also bind a name.
+    /// A test of a value against a type that may also bind a name; a value is narrowed only where no name can be bound.
     TypeTest { value: Selector, ty: Option<Selector>, name: Option<Selector> },
-    /// A value seen as a type.
-    Cast { ty: Selector, value: Option<Selector> },
+    /// A value seen as a type, or as an array of it.
+    Cast {
+        ty: Selector,
+        value: Option<Selector>,
+        #[serde(default)]
+        array: bool,
+    },
     /// A value made by going through others: scopes of its own; `container` names the result.
     Comprehension { value: Selector, container: String },
     /// Binds the items of a value one after the other.
@@ -249,7 +270,7 @@ pub(crate) enum Rule {
         #[serde(default)]
         wrap: Option<String>,
     },
-    /// A callable named without being called (`Type::method`).
+    /// A callable named without being called (`Type::method`); without a name it is the constructor.
     MethodReference { object: Selector, name: Selector },
     /// Gives members of a constructed value, or of the receiver, their first values.
     Initializer { name: Selector, value: Option<Selector> },
@@ -331,6 +352,8 @@ pub(crate) enum Pattern {
         #[serde(default)]
         single: bool,
     },
+    /// Targets side by side: one alone takes the value, several its items.
+    Targets {},
     /// All the rest.
     Rest { of: Option<Selector> },
     /// With a default value.

@@ -1,0 +1,124 @@
+//! Values that are put together in place: constructions with what their members are given, and the arguments of calls.
+
+use super::define::Definition;
+use super::walk::{READ, Usage, Walker};
+use crate::grammar::{Rule, Selector};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use crate::model::{SiteKind, SymbolKind};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    /// Visits arguments: their values, whether some are spread, and how many there are.
+    pub(super) fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
+        let Some(node) = node else { return (Run::default(), false, 0) };
+        if self.language.rule(node.kind_id()).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
+            let value = self.visit(node, READ);
+            let value = self.known(value);
+            return (self.build.list(&[value]), false, 1);
+        }
+        let mut values = Vec::new();
+        let mut spread = false;
+        for child in self.named_children(node) {
+            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            spread |= several;
+            let value = self.visit(child, READ);
+            values.push(self.known(if several { ExprId::NONE } else { value }));
+        }
+        let count = values.len();
+        (self.build.list(&values), spread, count)
+    }
+
+    pub(super) fn construct(
+        &mut self,
+        node: Node<'t>,
+        ty: Option<&'static Selector>,
+        args: Option<&'static Selector>,
+        body: Option<&'static Selector>,
+    ) -> ExprId {
+        self.take_call_site();
+        let ty_node = ty.and_then(|selector| selector.first(node));
+        let built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
+        let site = self.take_call_site();
+        let args_node = args.and_then(|selector| selector.first(node));
+        let (list, spread, _) = self.arguments(args_node);
+        if let Some(index) = site.get() {
+            let entry = &mut self.build.facts.sites[index];
+            entry.args = list;
+            entry.spread = spread;
+        }
+        let value = match ty {
+            Some(_) => self.build.of(built, |ty| Expr::Construct(ty, list)),
+            None => self.around.item,
+        };
+        let body = match body {
+            Some(selector) => selector.first(node),
+            None => (ty.is_none() && args.is_none()).then_some(node),
+        };
+        if let Some(body) = body {
+            let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, body);
+            if let Some(index) = self.scope.get() {
+                self.build.facts.scopes[index].owner = built;
+            }
+            self.give_members(value);
+            self.visit_children(body);
+            self.close(scope);
+        }
+        value
+    }
+
+    /// What keys and untyped constructions inside the body of a constructed value stand for.
+    fn give_members(&mut self, value: ExprId) {
+        let (Expr::Construct(ty, _) | Expr::OfType(ty)) = self.build.get(value) else {
+            self.around.constructed = value;
+            self.around.item = self.build.of(value, Expr::Element);
+            return;
+        };
+        match self.build.get(ty) {
+            Expr::Array(item) | Expr::Mapping(_, item) => {
+                let item = match self.build.get(item) {
+                    Expr::Wrap(inner, _) => inner,
+                    _ => item,
+                };
+                self.around.item = self.build.expr(Expr::OfType(item));
+            }
+            _ => {
+                self.around.constructed = value;
+                self.around.item = self.build.expr(Expr::Element(value));
+            }
+        }
+    }
+
+    pub(super) fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
+        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
+        let value_node = value.and_then(|selector| selector.first(node));
+        let is_name = matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}));
+        if self.around.constructed.is_some() || self.around.item.is_some() {
+            if is_name && self.around.constructed.is_some() {
+                let name = self.name_of(name_node);
+                let target = self.build.expr(Expr::Member(self.around.constructed, name));
+                self.site(Usage::Site(SiteKind::Write), name_node, name, target);
+            } else {
+                self.visit(name_node, READ);
+            }
+            return value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        }
+        if let Some((rule, lambda)) = value_node.and_then(|value| self.lambda_in(value)) {
+            let method = Definition {
+                name: self.name_of(name_node),
+                name_node,
+                node,
+                kind: SymbolKind::Function,
+                header_end: node.end_byte().min(node.start_byte() + 120),
+                has_body: true,
+            };
+            let symbol = self.define(&method);
+            return self.lambda(rule, lambda, symbol);
+        }
+        let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+        if is_name && self.build.scope_kind(self.scope) == ScopeKind::Type {
+            let name = self.name_of(name_node);
+            self.bind(self.scope, name, BindingKind::Field, node.start_byte(), ExprId::NONE, given);
+        }
+        ExprId::NONE
+    }
+}
