@@ -1,8 +1,8 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `nest`, `parameter`
-//! (definitions), `express`, `flow`, `compose`, `narrow`, `apply` (what is computed), `bind`, `pattern` (names), `types`, `import` and `export`.
-//! `build` collects the facts, `finish` rounds them off.
+//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `nest`, `parameter`,
+//! `generics` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` (what is computed), `bind`, `pattern`,
+//! `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
 
 mod apply;
 mod bind;
@@ -13,7 +13,10 @@ mod export;
 mod express;
 mod finish;
 mod flow;
+mod generics;
+mod hiding;
 mod import;
+mod macros;
 mod narrow;
 mod nest;
 mod parameter;

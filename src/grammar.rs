@@ -14,7 +14,7 @@ pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names, Narrowing,
     Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
 };
-pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TypeRule, Yielded};
+pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TokenWords, TypeRule, Yielded};
 pub(crate) use selector::Selector;
 
 use crate::model::LanguageId;

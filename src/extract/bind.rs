@@ -171,7 +171,11 @@ impl<'t> Walker<'t> {
                 _ => given.get(position).copied().unwrap_or(ExprId::NONE),
             };
             self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
-            let symbol = self.bind_pattern(*name_node, Flow { ty: declared, value, node }, Bind::Declare(kind));
+            let flow = Flow { ty: declared, value, node };
+            let symbol = match self.language.rule(name_node.kind_id()) {
+                Some(Rule::Name {}) => self.bind_name(*name_node, flow, Bind::Declare(kind)),
+                _ => self.bind_pattern(*name_node, flow, Bind::Declare(kind)),
+            };
             if symbol.is_some() && matches!(self.build.get(value), Expr::Lambda(_)) {
                 self.build.symbol_mut(symbol).flags |= flags::FUNCTION_VALUE;
             }
@@ -186,9 +190,14 @@ impl<'t> Walker<'t> {
             return;
         }
         if let Some(list) = params.and_then(|selector| selector.first(node)) {
-            let parts: Vec<ExprId> =
-                self.named_children(list).into_iter().map(|part| self.visit_type(part, Usage::Site(SiteKind::Type))).collect();
-            let parts: Vec<ExprId> = parts.into_iter().map(|part| self.known(part)).collect();
+            let mut parts = Vec::new();
+            for part in self.named_children(list) {
+                let is_mark = matches!(self.language.rule(part.kind_id()), Some(Rule::Decorator { .. }));
+                if !is_mark && !self.modifier_kinds.contains(&part.kind_id()) {
+                    let ty = self.visit_type(part, Usage::Site(SiteKind::Type));
+                    parts.push(self.known(ty));
+                }
+            }
             let list = self.build.list(&parts);
             let tuple = self.build.expr(Expr::Tuple(list));
             self.build.symbol_mut(symbol).ty = tuple;
@@ -234,7 +243,14 @@ impl<'t> Walker<'t> {
     }
 
     /// A name that holds a closure is a callable.
-    fn function_value(&mut self, name_node: Node<'t>, node: Node<'t>, lambda: &'static Rule, lambda_node: Node<'t>, ty: ExprId) {
+    pub(super) fn function_value(
+        &mut self,
+        name_node: Node<'t>,
+        node: Node<'t>,
+        lambda: &'static Rule,
+        lambda_node: Node<'t>,
+        ty: ExprId,
+    ) -> LocalSymbol {
         let name = self.name_of(name_node);
         let body = match lambda {
             Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(lambda_node)),
@@ -246,10 +262,9 @@ impl<'t> Walker<'t> {
         self.lambda(lambda, lambda_node, symbol);
         let entry = self.build.symbol_mut(symbol);
         if !entry.ty.is_some() && ty.is_some() {
-            entry.flags &= !flags::FUNCTION_VALUE;
-            let _ = ty;
             entry.flags |= flags::FUNCTION_VALUE;
         }
+        symbol
     }
 
     pub(super) fn assign(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
@@ -417,7 +432,8 @@ impl<'t> Walker<'t> {
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
             return;
         }
-        if self.build.bound(type_scope, name).is_none() {
+        let elsewhere = type_scope.get().is_some_and(|position| self.build.facts.scopes[position].owner.is_some());
+        if !elsewhere && self.build.bound(type_scope, name).is_none() {
             self.define_field(name_node, name, type_scope, flow);
         } else {
             let target = self.build.expr(Expr::Member(object, name));

@@ -32,6 +32,11 @@ impl Builder {
         id
     }
 
+    /// The id of a name that the file has used before.
+    pub(super) fn known_name(&self, text: &str) -> Option<NameId> {
+        self.name_ids.get(text).copied()
+    }
+
     pub(super) fn text(&self, name: NameId) -> &str {
         name.get().map_or("", |position| &self.facts.names[position])
     }
@@ -140,6 +145,29 @@ impl Builder {
             scope = self.parent(scope);
         }
         None
+    }
+
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, types included.
+    pub(super) fn visible_anywhere(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+        while scope.is_some() {
+            if let Some(binding) = self.bound(scope, name) {
+                return Some(binding);
+            }
+            scope = self.parent(scope);
+        }
+        None
+    }
+
+    /// Gives the first binding of a name in a scope another declared type.
+    pub(super) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
+        if let Some(position) = self.bound.get(&(scope, name)).and_then(|id| id.get()) {
+            self.facts.bindings[position].ty = ty;
+        }
+    }
+
+    /// Whether an expression from `first` on names `name`.
+    pub(super) fn names_since(&self, first: usize, name: NameId) -> bool {
+        self.facts.exprs[first..].iter().any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))
     }
 
     pub(super) fn bind_symbol(&mut self, scope: ScopeId, block: ScopeId, name: NameId, from: u32, symbol: LocalSymbol) {

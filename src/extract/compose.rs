@@ -28,18 +28,13 @@ impl<'t> Walker<'t> {
         (self.build.list(&values), spread, count)
     }
 
-    pub(super) fn construct(
-        &mut self,
-        node: Node<'t>,
-        ty: Option<&'static Selector>,
-        args: Option<&'static Selector>,
-        body: Option<&'static Selector>,
-    ) -> ExprId {
+    pub(super) fn construct(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Construct { ty, args, body, fields } = rule else { return ExprId::NONE };
         self.take_call_site();
-        let ty_node = ty.and_then(|selector| selector.first(node));
+        let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
         let built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
         let site = self.take_call_site();
-        let args_node = args.and_then(|selector| selector.first(node));
+        let args_node = args.as_ref().and_then(|selector| selector.first(node));
         let (list, spread, _) = self.arguments(args_node);
         if let Some(index) = site.get() {
             let entry = &mut self.build.facts.sites[index];
@@ -50,6 +45,10 @@ impl<'t> Walker<'t> {
             Some(_) => self.build.of(built, |ty| Expr::Construct(ty, list)),
             None => self.around.item,
         };
+        if let Some(fields) = fields.as_ref().and_then(|selector| selector.first(node)) {
+            self.constructed_fields(fields, built);
+            return value;
+        }
         let body = match body {
             Some(selector) => selector.first(node),
             None => (ty.is_none() && args.is_none()).then_some(node),

@@ -3,7 +3,7 @@
 use super::text;
 use super::walk::{Callable, Pending, READ, Surroundings, Walker, offset, position};
 use crate::grammar::{ConstructorNames, ExportRule, Rule, SelfRule};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -175,6 +175,11 @@ impl<'t> Walker<'t> {
         if rule.private_prefix.as_ref().is_some_and(|prefix| name.starts_with(prefix.as_str())) {
             return Visibility::Private;
         }
+        if self.around.implements.is_some()
+            && let Some(word) = &rule.implementing
+        {
+            return Visibility::from_word(word).unwrap_or(Visibility::Public);
+        }
         let of_members = self.enclosing_type_kind(declaring).and_then(|owner| rule.members.get(owner.word()));
         let word = if kind == SymbolKind::Variant { None } else { of_members.or(rule.default.as_ref()) };
         word.and_then(|word| Visibility::from_word(word)).unwrap_or(Visibility::Public)
@@ -202,15 +207,17 @@ impl<'t> Walker<'t> {
             if !child.is_named() {
                 self.mark_word(&mut marks, child.kind());
             } else if self.modifier_kinds.contains(&child.kind_id()) {
-                for word in self.text_of(child).split(|c: char| c.is_whitespace() || c == '(') {
+                for word in self.text_of(child).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
                     self.mark_word(&mut marks, word);
                 }
             }
         }
         let rules = &self.language.manifest.modifiers;
-        for (decorator, _) in &pending.decorators {
+        for (decorator, node) in &pending.decorators {
             let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
-            let is = |names: &[String]| names.iter().any(|name| name == last || **name == **decorator);
+            let whole: String = self.text_of(*node).split_whitespace().collect();
+            let whole = whole.trim_start_matches(['#', '[', '@']).trim_end_matches(']');
+            let is = |names: &[String]| names.iter().any(|name| name == last || **name == **decorator || name == whole);
             for (names, bit) in [
                 (&rules.static_decorators, flags::STATIC),
                 (&rules.class_method_decorators, flags::CLASS_METHOD),
@@ -218,17 +225,30 @@ impl<'t> Walker<'t> {
                 (&rules.abstract_decorators, flags::ABSTRACT),
                 (&rules.overload_decorators, flags::DECLARATION),
                 (&rules.deprecated_decorators, flags::DEPRECATED),
+                (&rules.conditional_decorators, flags::CONDITIONAL),
                 (&self.language.manifest.tests.decorators, flags::TEST),
             ] {
                 if is(names) {
                     marks.flags |= bit;
                 }
             }
+            if is(&rules.public_decorators) {
+                marks.visibility = Some(Visibility::Public);
+            }
         }
         if self.around.declared_static {
             marks.flags |= flags::STATIC;
         }
         marks
+    }
+
+    /// The visibility that a modifier node says.
+    pub(super) fn marked_visibility(&self, node: Node<'t>) -> Option<Visibility> {
+        let mut marks = Marks::default();
+        for word in self.text_of(node).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
+            self.mark_word(&mut marks, word);
+        }
+        marks.visibility
     }
 
     fn mark_word(&self, marks: &mut Marks, word: &str) {
@@ -314,7 +334,7 @@ impl<'t> Walker<'t> {
         let symbol = self.define(&definition);
         self.around.owner = outer_owner;
         let context = self.enter_callable(symbol, node);
-        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.generics(symbol, node, type_params.as_ref());
         if let Some(receiver) = receiver_node {
             self.receiver_type_params(symbol);
             self.parameters(receiver, LocalSymbol::NONE);
@@ -329,6 +349,10 @@ impl<'t> Walker<'t> {
             let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
             self.build.symbol_mut(symbol).ty = ty;
         }
+        if self.language.manifest.names.self_rule == SelfRule::Declared && self.callable.type_scope.is_some() {
+            let entry = self.build.symbol_mut(symbol);
+            entry.flags |= if entry.flags & flags::HAS_SELF == 0 { flags::STATIC } else { 0 };
+        }
         self.visit_rest(node, &[body_node, params_node, returns_node, Some(name_node), receiver_node], &decorators);
         if let Some(body) = body_node {
             self.body(body, symbol, *tail);
@@ -340,9 +364,17 @@ impl<'t> Walker<'t> {
     /// Visits a body inside its callable's scope; with `tail` its last value is returned.
     fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
         let is_block = matches!(self.language.rule(body.kind_id()), Some(Rule::Block {} | Rule::Flow {}));
+        let inner = self.scope;
         let value = if is_block { self.visit_children(body) } else { self.visit(body, READ) };
-        if tail || !is_block {
+        self.scope = inner;
+        if !tail && is_block {
+            return;
+        }
+        if symbol.is_some() {
             self.build.add_value(symbol, value);
+        } else if value.is_some() {
+            let name = self.build.name("()");
+            self.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
         }
     }
 

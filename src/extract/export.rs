@@ -7,6 +7,14 @@ use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, ImportKi
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
+    /// The path in the decorator that says where a child module's file is.
+    pub(super) fn path_decorator(&self) -> Option<String> {
+        let word = self.language.manifest.modules.path_decorator.as_ref()?;
+        let (_, node) = self.pending.decorators.iter().find(|(name, _)| **name == **word)?;
+        let (_, path) = self.text_of(*node).split_once('"')?;
+        path.split_once('"').map(|(path, _)| path.to_owned())
+    }
+
     pub(super) fn package(&mut self, node: Node<'t>, name: &'static Selector) -> ExprId {
         if let Some(name) = name.first(node) {
             let text: String = self.text_of(name).split_whitespace().collect();

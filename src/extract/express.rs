@@ -3,8 +3,8 @@
 use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
+use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
-use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -12,9 +12,14 @@ impl<'t> Walker<'t> {
     pub(super) fn express(&mut self, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
         match rule {
             Rule::Name {} => self.name_expression(node, usage),
-            Rule::Member { object, name, .. } => self.member(node, object.as_ref(), name, usage),
+            Rule::Member { object, name, scoped } => self.member(node, object.as_ref(), name, *scoped, usage),
             Rule::Call { .. } => self.call(rule, node),
-            Rule::Construct { ty, args, body } => self.construct(node, ty.as_ref(), args.as_ref(), body.as_ref()),
+            Rule::Construct { .. } => self.construct(rule, node),
+            Rule::TypeValue {} => self.visit_type(node, READ),
+            Rule::Types {} => {
+                self.visit_types(node, Usage::Site(SiteKind::Type));
+                ExprId::NONE
+            }
             Rule::Index { object, key } => {
                 let object = self.visit_selected(node, Some(object), READ);
                 let key = self.visit_selected(node, key.as_ref(), READ);
@@ -64,21 +69,10 @@ impl<'t> Walker<'t> {
             }
             Rule::Catch { ty, name, body } => self.catch(node, ty.as_ref(), name.as_ref(), body.as_ref()),
             Rule::If { condition, then, otherwise } => self.branch(node, condition, then, otherwise.as_ref()),
-            Rule::Let { pattern, ty, value, otherwise } => {
-                let given = self.visit_selected(node, value.as_ref(), READ);
-                let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
-                    Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-                    None => ExprId::NONE,
-                };
-                if let Some(pattern) = pattern.first(node) {
-                    self.bind_pattern(pattern, Flow { ty, value: given, node }, Bind::Declare(SymbolKind::Variable));
-                }
-                self.visit_selected(node, otherwise.as_ref(), READ);
-                ExprId::NONE
-            }
+            Rule::Let { .. } => self.let_binding(rule, node),
             Rule::Match { value, name, body } => self.match_value(node, value.as_ref(), name.as_ref(), body.as_ref()),
             Rule::Case { .. } => self.block(node, ScopeKind::Block),
-            Rule::MacroCall { name, tokens } => self.macro_call(node, name, tokens),
+            Rule::MacroCall { .. } => self.macro_call(rule, node),
             Rule::NamedArgument { value } => self.visit_selected(node, Some(value), READ),
             Rule::MethodReference { object, name } => {
                 let Some(name_node) = name.first(node) else { return self.constructor_reference(node, object) };
@@ -109,11 +103,13 @@ impl<'t> Walker<'t> {
     }
 
     fn name_expression(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        let text = self.text_of(node);
-        if self.language.manifest.names.self_type.iter().any(|word| word == text) {
+        if self.is_self_type(node) {
             return self.build.expr(Expr::SelfType(self.scope));
         }
-        let name = self.build.name(text);
+        if let Some(word) = self.path_word(node) {
+            return word;
+        }
+        let name = self.name_of(node);
         if self.is_ignored(name) {
             return ExprId::NONE;
         }
@@ -122,12 +118,22 @@ impl<'t> Walker<'t> {
         value
     }
 
-    fn member(&mut self, node: Node<'t>, object: Option<&'static Selector>, name: &'static Selector, usage: Usage) -> ExprId {
+    fn member(
+        &mut self,
+        node: Node<'t>,
+        object: Option<&'static Selector>,
+        name: &'static Selector,
+        scoped: bool,
+        usage: Usage,
+    ) -> ExprId {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let Some(object_node) = object.and_then(|selector| selector.first(node)) else {
             return self.visit(name_node, usage);
         };
-        let object = self.visit(object_node, READ);
+        let object = match if scoped { self.path_word(object_node) } else { None } {
+            Some(word) => word,
+            None => self.visit(object_node, READ),
+        };
         // A name with arguments of its own (`a::b::<T>`) is looked through.
         let name_node = self.plain_name(name_node);
         if matches!(self.language.rule(name_node.kind_id()), Some(Rule::SelfValue {})) {

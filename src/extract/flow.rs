@@ -7,6 +7,14 @@ use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
+/// Where the parts of a case are.
+struct CaseParts {
+    pattern: Option<&'static Selector>,
+    types: Option<&'static Selector>,
+    value: Option<&'static Selector>,
+    guard: Option<&'static Selector>,
+}
+
 impl<'t> Walker<'t> {
     pub(super) fn comprehension(&mut self, node: Node<'t>, value: &'static Selector, container: &str) -> ExprId {
         let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
@@ -139,11 +147,13 @@ impl<'t> Walker<'t> {
             if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
                 continue;
             }
-            let Some(Rule::Case { pattern, types, value }) = self.language.rule(case.kind_id()) else {
+            let Some(Rule::Case { pattern, types, value, guard }) = self.language.rule(case.kind_id()) else {
                 self.visit(case, READ);
                 continue;
             };
-            values.push(self.case(case, given, alias, (pattern.as_ref(), types.as_ref(), value.as_ref())));
+            let parts =
+                CaseParts { pattern: pattern.as_ref(), types: types.as_ref(), value: value.as_ref(), guard: guard.as_ref() };
+            values.push(self.case(case, given, alias, parts));
         }
         self.close(outer);
         self.build.union(&values)
@@ -154,12 +164,13 @@ impl<'t> Walker<'t> {
         node: Node<'t>,
         given: ExprId,
         alias: Option<Node<'t>>,
-        (pattern, types, value): (Option<&'static Selector>, Option<&'static Selector>, Option<&'static Selector>),
+        CaseParts { pattern, types, value, guard }: CaseParts,
     ) -> ExprId {
         let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
         let mut done: Vec<usize> = Vec::new();
         if let Some(pattern) = pattern.and_then(|selector| selector.first(node)) {
             done.push(pattern.id());
+            done.extend(pattern.parent().map(|parent| parent.id()));
             self.bind_pattern(
                 pattern,
                 Flow { ty: ExprId::NONE, value: given, node: pattern },
@@ -178,6 +189,7 @@ impl<'t> Walker<'t> {
         } else if let ([only], Expr::Name(name, _)) = (&cases[..], self.build.get(given)) {
             self.bind(self.scope, name, BindingKind::Narrow, node.start_byte(), *only, ExprId::NONE);
         }
+        self.visit_selected(node, guard, READ);
         let value_node = value.and_then(|selector| selector.first(node));
         let mut result = ExprId::NONE;
         for child in self.named_children(node) {

@@ -48,6 +48,7 @@ impl<'t> Walker<'t> {
             ImportForm::Tree { of, .. } => {
                 let reexport = self.is_public(node);
                 if let Some(tree) = of.first(node) {
+                    let reexport = reexport || self.around.exported;
                     self.import_tree(form, tree, &mut Vec::new(), reexport);
                 }
             }
@@ -64,6 +65,13 @@ impl<'t> Walker<'t> {
             ImportForm::Using { of, namespace } => self.import_using(node, of, namespace),
             ImportForm::Export { .. } => {
                 self.export_from(form, node);
+            }
+            ImportForm::Whole { name, alias } => {
+                let reexport = self.is_public(node);
+                let Some(name) = name.first(node) else { return };
+                let alias = alias.as_ref().and_then(|selector| selector.first(node)).unwrap_or(name);
+                let (module, alias, item) = (self.text_of(name).to_owned(), self.name_of(alias), NameId::NONE);
+                self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport });
             }
             ImportForm::Child { name } => {
                 if let Some(name) = name.first(node) {
@@ -340,9 +348,10 @@ impl<'t> Walker<'t> {
     pub(super) fn child_module(&mut self, node: Node<'t>, name_node: Node<'t>) {
         let reexport = self.is_public(node);
         let self_word = self.language.manifest.modules.self_word.clone().unwrap_or_default();
+        let module = self.path_decorator().unwrap_or(self_word);
         let item = self.name_of(name_node);
         let kind = ImportKind::Module;
-        self.record(Entry { kind, module: self_word, level: 0, item, alias: item, node: name_node, reexport });
+        self.record(Entry { kind, module, level: 0, item, alias: item, node: name_node, reexport });
     }
 }
 

@@ -1,10 +1,10 @@
-//! Definitions that hold others: types and their bases, extensions, modules, aliases, type parameters.
+//! Definitions that hold others: types and their bases, extensions, modules, aliases.
 
 use super::bind::Flow;
 use super::define::Definition;
-use super::walk::{Pending, READ, Surroundings, Usage, Walker, offset};
+use super::walk::{Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -22,7 +22,8 @@ impl<'t> Walker<'t> {
         let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: true };
         let symbol = self.define(&definition);
         self.around.owner = owner;
-        if body_node.is_none() && body.is_some() && params.is_none() {
+        let declarations = self.language.manifest.resolution.declarations;
+        if declarations && body_node.is_none() && body.is_some() && params.is_none() {
             self.build.symbol_mut(symbol).flags |= flags::DECLARATION;
         }
         let before = (self.enclosing, self.callable);
@@ -31,13 +32,16 @@ impl<'t> Walker<'t> {
         self.build.symbol_mut(symbol).inner = inner;
         self.enclosing = symbol;
         self.callable.symbol = LocalSymbol::NONE;
-        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.generics(symbol, node, type_params.as_ref());
         self.bases(node, bases, symbol);
         if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
             self.parameters(params, symbol);
         }
         if let Some(body) = body_node {
-            self.visit_children(body);
+            match self.language.rule(body.kind_id()) {
+                Some(Rule::Positions { .. }) => self.visit(body, READ),
+                _ => self.visit_children(body),
+            };
         }
         (self.enclosing, self.callable) = before;
         self.close(scope);
@@ -90,7 +94,7 @@ impl<'t> Walker<'t> {
         self.build.symbol_mut(symbol).inner = inner;
         self.enclosing = symbol;
         self.callable.symbol = LocalSymbol::NONE;
-        self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.generics(symbol, node, type_params.as_ref());
         if kind.is_some() {
             self.visit_children(ty_node);
         } else {
@@ -106,7 +110,7 @@ impl<'t> Walker<'t> {
         let Rule::Extend { ty, interface, body, type_params } = rule else { return ExprId::NONE };
         let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
         let inner = self.scope;
-        self.type_params(LocalSymbol::NONE, type_params.as_ref().and_then(|selector| selector.first(node)));
+        self.generics(LocalSymbol::NONE, node, type_params.as_ref());
         let implements = match interface.as_ref().and_then(|selector| selector.first(node)) {
             Some(interface) => self.visit_type(interface, Usage::Site(SiteKind::Implement)),
             None => ExprId::NONE,
@@ -192,7 +196,7 @@ impl<'t> Walker<'t> {
             let inner = self.scope;
             self.build.symbol_mut(symbol).inner = inner;
             self.enclosing = symbol;
-            self.type_params(symbol, type_params.as_ref().and_then(|selector| selector.first(node)));
+            self.generics(symbol, node, type_params.as_ref());
             if position == 0
                 && let Some(ty_node) = ty_node
             {
@@ -280,13 +284,16 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+        let Rule::Macro { name, params, value, suffix } = rule else { return ExprId::NONE };
         let Some(name_node) = name.first(node) else { return ExprId::NONE };
         let name = self.name_of(name_node);
         let params_node = params.as_ref().and_then(|selector| selector.first(node));
         let kind = if params.is_some() { SymbolKind::Macro } else { SymbolKind::Constant };
         let value_node = value.as_ref().and_then(|selector| selector.first(node));
-        let header_end = params_node.map_or(name_node.end_byte(), |params| params.end_byte());
+        let header_end = match suffix {
+            Some(_) => name_node.end_byte(),
+            None => params_node.map_or(name_node.end_byte(), |params| params.end_byte()),
+        };
         let definition = Definition { name, name_node, node, kind, header_end, has_body: true };
         let symbol = self.define(&definition);
         if let Some(params) = params_node {
@@ -294,6 +301,13 @@ impl<'t> Walker<'t> {
             self.build.symbol_mut(symbol).arity = (0, if count == 0 { 0 } else { u16::MAX });
         }
         let _ = value_node;
+        if let Some(suffix) = suffix {
+            // The macro is known by its name with the suffix.
+            let marked = format!("{}{suffix}", self.build.text(name));
+            let marked = self.build.name(&marked);
+            let scope = self.build.symbol_mut(symbol).scope;
+            self.build.bind_symbol(scope, scope, marked, 0, symbol);
+        }
         ExprId::NONE
     }
 
@@ -303,30 +317,5 @@ impl<'t> Walker<'t> {
             self.around.section = Visibility::from_word(visibility);
         }
         ExprId::NONE
-    }
-
-    /// Binds type parameters in the current scope.
-    pub(super) fn type_params(&mut self, symbol: LocalSymbol, params: Option<Node<'t>>) {
-        let Some(params) = params else { return };
-        let start = self.build.facts.bindings.len();
-        let nodes = match self.language.rule(params.kind_id()) {
-            Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
-            _ => self.named_children(params),
-        };
-        for param in nodes {
-            let Some(Rule::TypeParam { name, bound }) = self.language.rule(param.kind_id()) else { continue };
-            let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
-                Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
-                None => ExprId::NONE,
-            };
-            for name_node in name.every(param) {
-                let name = self.name_of(name_node);
-                self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
-            }
-        }
-        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
-        if symbol.is_some() {
-            self.build.symbol_mut(symbol).type_params = run;
-        }
     }
 }

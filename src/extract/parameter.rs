@@ -34,6 +34,15 @@ impl<'t> Walker<'t> {
                     }
                     continue;
                 }
+                Some(Rule::Param { name: Some(name), ty, .. }) if self.is_self_word(name.first(param)) => {
+                    if symbol.is_some() {
+                        self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
+                    }
+                    if let Some(ty) = ty.as_ref().and_then(|selector| selector.first(param)) {
+                        self.visit_type(ty, Usage::Site(SiteKind::Type));
+                    }
+                    continue;
+                }
                 Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
                     let count = self.parameter(rule, param, in_type);
                     let has_default = *optional || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
@@ -62,6 +71,10 @@ impl<'t> Walker<'t> {
             entry.params = run;
             entry.arity = (least, most);
         }
+    }
+
+    fn is_self_word(&self, name: Option<Node<'t>>) -> bool {
+        name.is_some_and(|name| self.language.rule(name.kind_id()) == Some(&Rule::SelfValue {}))
     }
 
     fn is_variadic(&mut self, param: Node<'t>) -> bool {

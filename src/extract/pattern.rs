@@ -1,7 +1,7 @@
 //! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops and cases.
 
 use super::bind::{Bind, Flow};
-use super::walk::{READ, Walker};
+use super::walk::{Children, READ, Walker};
 use crate::grammar::{Pattern, Rule, Selector, Yielded};
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
@@ -32,7 +32,16 @@ impl<'t> Walker<'t> {
     fn apply_pattern(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
         match pattern {
             Pattern::Skip {} => {}
-            Pattern::Name {} => return self.bind_name(node, flow, how),
+            Pattern::Name { capitals: true } if self.text_of(node).starts_with(char::is_uppercase) => {
+                self.visit(node, READ);
+            }
+            Pattern::Name { .. } => return self.bind_name(node, flow, how),
+            Pattern::Items {} => {
+                let value = self.build.of(flow.value, Expr::Element);
+                for child in self.named_children(node) {
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
+                }
+            }
             Pattern::Pass { of } => {
                 let child = match of {
                     Some(selector) => selector.first(node),
@@ -43,7 +52,7 @@ impl<'t> Walker<'t> {
                 }
             }
             Pattern::Tuple { single } => {
-                let children = self.named_children(node);
+                let children = self.pattern_parts(node);
                 let alone = *single && children.len() == 1;
                 for (position, child) in children.into_iter().enumerate() {
                     if alone {
@@ -73,7 +82,7 @@ impl<'t> Walker<'t> {
             Pattern::Rest { of } => {
                 let child = match of {
                     Some(selector) => selector.first(node),
-                    None => self.named_children(node).first().copied(),
+                    None => self.pattern_parts(node).first().copied(),
                 };
                 if let Some(child) = child {
                     self.bind_pattern(child, Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node }, how);
@@ -93,10 +102,12 @@ impl<'t> Walker<'t> {
                     Some(ty) => self.visit(ty, READ),
                     None => ExprId::NONE,
                 };
-                let parts = self.named_children(node);
+                let parts = self.pattern_parts(node);
+                let mut counted = true;
                 for (position, child) in parts.into_iter().skip(1).enumerate() {
+                    counted &= !matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. }));
                     let position = u32::try_from(position).unwrap_or(u32::MAX);
-                    let value = self.variant_part(variant, flow.value, position);
+                    let value = if counted { self.variant_part(variant, flow.value, position) } else { ExprId::NONE };
                     self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
                 }
             }
@@ -118,6 +129,17 @@ impl<'t> Walker<'t> {
             }
         }
         LocalSymbol::NONE
+    }
+
+    /// The parts of a pattern, among them the words that bind nothing but have a position.
+    fn pattern_parts(&mut self, node: Node<'t>) -> Children<'t> {
+        let ignored = &self.language.manifest.names.ignored;
+        let mut parts = self.children(node);
+        parts.retain(|part| match part.is_named() {
+            true => !part.is_extra(),
+            false => ignored.iter().any(|word| word == part.kind()),
+        });
+        parts
     }
 
     /// A part of a variant: of the declared one, or of what the matched value holds under the variant's name.

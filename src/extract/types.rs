@@ -48,7 +48,7 @@ impl<'t> Walker<'t> {
         self.build.at = super::walk::offset(node.start_byte());
         let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
         match rule {
-            TypeRule::Skip {} => ExprId::NONE,
+            TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
             TypeRule::Pass { of } => match of {
                 Some(selector) => selector.first(node).map_or(ExprId::NONE, |child| self.visit_type(child, usage)),
                 None => {
@@ -65,12 +65,14 @@ impl<'t> Walker<'t> {
                 self.build.union(&parts)
             }
             TypeRule::Name {} => {
-                let text = self.text_of(node);
-                if self.language.manifest.names.self_type.iter().any(|word| word == text) {
+                if self.is_self_type(node) {
                     return self.build.expr(Expr::SelfType(self.scope));
                 }
-                if self.language.manifest.names.inferred_types.iter().any(|word| word == text) {
+                if self.language.manifest.names.inferred_types.iter().any(|word| word == self.text_of(node)) {
                     return ExprId::NONE;
+                }
+                if let Some(word) = self.path_word(node) {
+                    return word;
                 }
                 let name = self.name_of(node);
                 let value = self.build.expr(Expr::Name(name, self.scope));
@@ -97,6 +99,9 @@ impl<'t> Walker<'t> {
                     let is_list = self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
                     if is_list {
                         for arg in self.named_children(args) {
+                            if self.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {}) {
+                                continue;
+                            }
                             let ty = self.visit_type(arg, inner);
                             list.push(self.known(ty));
                         }

@@ -254,6 +254,7 @@ impl<'t> Walker<'t> {
         match rule {
             Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
             Rule::Pass { of } => self.pass(node, of.as_ref(), usage),
+            Rule::Statement { end } => self.statement(node, end),
             Rule::Block {} => self.block(node, ScopeKind::Block),
             Rule::Flow {} => self.block(node, ScopeKind::Flow),
             Rule::Jump { of, returns } => self.jump(node, of.as_ref(), *returns),
@@ -277,9 +278,11 @@ impl<'t> Walker<'t> {
                 ExprId::NONE
             }
             Rule::TypeParam { .. } => {
-                self.type_params(LocalSymbol::NONE, Some(node));
+                self.type_params(LocalSymbol::NONE, node);
                 ExprId::NONE
             }
+            Rule::Bounds {} | Rule::Bound { .. } => ExprId::NONE,
+            Rule::Positions { ty } => self.positions(node, ty),
             Rule::Outer { of } => self.outer(node, of),
             Rule::Decorated { of, decorators } => self.decorated(node, of, decorators),
             Rule::Decorator { name, args } => self.decorator(node, name, args.as_ref()),
@@ -308,6 +311,12 @@ impl<'t> Walker<'t> {
             }
         }
         value
+    }
+
+    fn statement(&mut self, node: Node<'t>, end: &str) -> ExprId {
+        let value = self.visit_children(node);
+        let ended = self.children(node).last().is_some_and(|last| last.kind() == end);
+        if ended { ExprId::NONE } else { value }
     }
 
     /// Visits a block in a scope of its own; its value is that of its last child.
@@ -340,6 +349,13 @@ impl<'t> Walker<'t> {
     pub(super) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
         self.scope = scope;
         self.around = around;
+    }
+
+    /// Opens a scope that lasts until the one around it is closed: what is declared from here on hides what was before.
+    pub(super) fn open_rest(&mut self, node: Node<'t>) {
+        let end = self.scope.get().map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
+        let symbol = LocalSymbol::NONE;
+        self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
     }
 
     /// The scope that owns names declared here.
@@ -388,6 +404,23 @@ impl<'t> Walker<'t> {
             let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
             self.build.bind(Binding { scope, block: self.scope, name, kind, from: offset(from), symbol, import, ty, value });
         }
+    }
+
+    /// The expression for a word that starts a path (the root, this module, the one around), without a site.
+    pub(super) fn path_word(&mut self, node: Node<'t>) -> Option<ExprId> {
+        let modules = &self.language.manifest.modules;
+        let text = self.text_of(node);
+        let words = [&modules.root_word, &modules.self_word, &modules.super_word];
+        if !words.iter().any(|word| word.as_deref() == Some(text)) {
+            return None;
+        }
+        let name = self.build.name(text);
+        Some(self.build.expr(Expr::Name(name, self.scope)))
+    }
+
+    pub(super) fn is_self_type(&self, node: Node<'t>) -> bool {
+        let text = self.text_of(node);
+        self.language.manifest.names.self_type.iter().any(|word| word == text)
     }
 
     pub(super) fn is_ignored(&self, name: NameId) -> bool {

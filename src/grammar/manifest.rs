@@ -116,6 +116,9 @@ pub struct Modules {
     /// The word for the module around.
     #[serde(default)]
     pub super_word: Option<String>,
+    /// The decorator of a child module that gives the path of its file.
+    #[serde(default)]
+    pub path_decorator: Option<String>,
     /// Files of a folder see each other's top-level names.
     #[serde(default)]
     pub shared_folder: bool,
@@ -144,6 +147,8 @@ pub enum SelfRule {
     Keyword,
     /// The first parameter is the receiver.
     FirstParameter,
+    /// By a parameter that has a word of its own; members without it belong to the type.
+    Declared,
 }
 
 /// Special names of a language.
@@ -267,6 +272,12 @@ pub struct Modifiers {
     pub context_decorators: Vec<String>,
     /// Decorators that mark what is deprecated.
     pub deprecated_decorators: Vec<String>,
+    /// Decorators that compile what follows only under a condition.
+    pub conditional_decorators: Vec<String>,
+    /// Decorators that make what follows public.
+    pub public_decorators: Vec<String>,
+    /// Decorators whose arguments name what is applied.
+    pub applying_decorators: Vec<String>,
 }
 
 /// Who may use what.
@@ -279,6 +290,8 @@ pub struct VisibilityRule {
     pub default: Option<String>,
     /// Kind of type -> visibility of its members without a word.
     pub members: BTreeMap<String, String>,
+    /// Visibility, without a word, of members that implement an interface outside of their type's body.
+    pub implementing: Option<String>,
     /// A leading underscore is internal, two are private.
     pub underscore: bool,
     /// A capital is public, else internal.

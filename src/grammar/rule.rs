@@ -13,6 +13,8 @@ pub(crate) enum Rule {
     Skip {},
     /// Its value is that of its child (the first named one if not said); everything inside is visited.
     Pass { of: Option<Selector> },
+    /// A statement: its value is that of its child unless it ends in this token.
+    Statement { end: String },
     /// Owns the names declared in it.
     Block {},
     /// A branch of a language whose names belong to the function: owns narrowings only.
@@ -143,6 +145,12 @@ pub(crate) enum Rule {
     ParamMark {},
     /// A type parameter.
     TypeParam { name: Selector, bound: Option<Selector> },
+    /// Bounds of type parameters that are written after the header; each is a `Bound`.
+    Bounds {},
+    /// A bound of a type parameter, or of another type, named before.
+    Bound { name: Selector, bound: Selector },
+    /// A body whose fields are known by their position and have only types.
+    Positions { ty: Selector },
     /// Names that belong to an outer scope although they are assigned here.
     Outer { of: Selector },
     /// A definition with decorators.
@@ -153,8 +161,8 @@ pub(crate) enum Rule {
     Export { declaration: Option<Selector>, value: Option<Selector>, default_mark: Option<Selector>, import: ImportForm },
     /// An import.
     Import { form: ImportForm },
-    /// A macro whose replacement is text.
-    Macro { name: Selector, params: Option<Selector>, value: Option<Selector> },
+    /// A macro whose replacement is text. With a suffix, macros have names of their own that end in it.
+    Macro { name: Selector, params: Option<Selector>, value: Option<Selector>, suffix: Option<String> },
     /// Sets the visibility of the members after it.
     Section {},
 
@@ -176,8 +184,12 @@ pub(crate) enum Rule {
         type_args: Option<Selector>,
     },
     /// Makes a value of a type; without `ty`, an item of the value around it. Children of `body` may be definitions, or
-    /// `Initializer`s of members.
-    Construct { ty: Option<Selector>, args: Option<Selector>, body: Option<Selector> },
+    /// `Initializer`s of members; `fields` holds only such.
+    Construct { ty: Option<Selector>, args: Option<Selector>, body: Option<Selector>, fields: Option<Selector> },
+    /// A type where a value stands: its members are those of the type.
+    TypeValue {},
+    /// Types among values (`f::<A, B>`): each named child is one.
+    Types {},
     /// An item of a container.
     Index { object: Selector, key: Option<Selector> },
     /// The receiver.
@@ -257,10 +269,16 @@ pub(crate) enum Rule {
     Let { pattern: Selector, ty: Option<Selector>, value: Option<Selector>, otherwise: Option<Selector> },
     /// Cases that match one value; the node of a case has `Case`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `Match`: a pattern, or types that the value is known to have in it.
-    Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector> },
-    /// Applies a macro to tokens.
-    MacroCall { name: Selector, tokens: Selector },
+    /// One case of a `Match`: a pattern, or types that the value is known to have in it; `guard` must hold as well.
+    Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
+    /// Applies a macro to tokens; `suffix` marks its name, `read` says what the tokens look like.
+    MacroCall {
+        name: Selector,
+        tokens: Selector,
+        #[serde(default)]
+        suffix: String,
+        read: TokenWords,
+    },
     /// A test written as a call with a title and a closure.
     NamedArgument { value: Selector },
     /// A chain of declarators around a name.
@@ -274,6 +292,28 @@ pub(crate) enum Rule {
     MethodReference { object: Selector, name: Selector },
     /// Gives members of a constructed value, or of the receiver, their first values.
     Initializer { name: Selector, value: Option<Selector> },
+}
+
+/// The tokens by which expressions inside the tokens of a macro are recognised.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct TokenWords {
+    /// Between a value or module and its member.
+    pub(crate) joiners: Vec<String>,
+    /// What the lists of arguments start with.
+    pub(crate) call: String,
+    /// Between arguments.
+    pub(crate) separator: String,
+    /// After a value that is unwrapped.
+    pub(crate) unwrap: String,
+    /// As a member: awaits the value.
+    pub(crate) awaits: String,
+    /// After a name that is a label of what follows, not a value.
+    pub(crate) labels: Vec<String>,
+    /// Around type arguments, after a joiner.
+    pub(crate) open: String,
+    /// Ends type arguments.
+    pub(crate) close: String,
 }
 
 /// What a `For` binds of its iterable.
@@ -321,6 +361,8 @@ pub(crate) enum TypeRule {
     Function { params: Option<Selector>, returns: Option<Selector> },
     /// A tuple.
     Tuple {},
+    /// Stands among type arguments without being one.
+    Mark {},
     /// Members written in place.
     Object {},
     /// A builtin type, by its text or the given name.
@@ -345,8 +387,11 @@ pub(crate) enum Pattern {
     Skip {},
     /// Binds what its child binds.
     Pass { of: Option<Selector> },
-    /// The name it is.
-    Name {},
+    /// The name it is. With `capitals`, a name that starts with a capital is compared instead.
+    Name {
+        #[serde(default)]
+        capitals: bool,
+    },
     /// Items by position. `single`: a list of one is the whole value.
     Tuple {
         #[serde(default)]
@@ -354,6 +399,8 @@ pub(crate) enum Pattern {
     },
     /// Targets side by side: one alone takes the value, several its items.
     Targets {},
+    /// Items of a sequence.
+    Items {},
     /// All the rest.
     Rest { of: Option<Selector> },
     /// With a default value.
@@ -434,6 +481,8 @@ pub(crate) enum ImportForm {
     Export { source: Selector, clause: Selector, item: Selector, alias: Selector, namespace: Selector },
     /// A child module, by name.
     Child { name: Selector },
+    /// A package as a whole, by name.
+    Whole { name: Selector, alias: Option<Selector> },
 }
 
 fn function() -> SymbolKind {

@@ -255,6 +255,8 @@ pub enum BindingKind {
     Narrow,
     /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
     Outer,
+    /// Not a variable: `value` is what the closure whose scope this is gives back.
+    Result,
 }
 
 /// One name (or all names) taken from another module.

@@ -1,0 +1,253 @@
+//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists in brackets show them.
+
+use super::walk::{READ, Usage, Walker};
+use crate::grammar::{Rule, Selector, TokenWords};
+use crate::model::SiteKind;
+use crate::model::facts::{Expr, ExprId, NameId};
+use smallvec::SmallVec;
+use tree_sitter::Node;
+
+/// What has been read of the expression at hand.
+struct Reading<'t> {
+    value: ExprId,
+    /// The last token was a joiner: a name now is a member of the value.
+    joined: bool,
+    /// The name right before, where a list of arguments makes it a call.
+    callee: Option<(Node<'t>, NameId)>,
+}
+
+impl Reading<'_> {
+    const NOTHING: Self = Reading { value: ExprId::NONE, joined: false, callee: None };
+}
+
+/// The tokens of one list, and the words that tell what they are.
+struct Tokens<'t> {
+    items: SmallVec<[Node<'t>; 8]>,
+    list_kind: u16,
+    words: &'static TokenWords,
+    suffix: &'static str,
+}
+
+impl<'t> Tokens<'t> {
+    fn word(&self, position: usize) -> &'t str {
+        self.items.get(position).filter(|token| !token.is_named()).map_or("", |token| token.kind())
+    }
+
+    fn is_list(&self, position: usize) -> bool {
+        self.items.get(position).is_some_and(|token| token.kind_id() == self.list_kind)
+    }
+
+    fn joins(&self, position: usize) -> bool {
+        self.words.joiners.iter().any(|joiner| joiner == self.word(position))
+    }
+
+    /// The position after type arguments (`::<A, B>`) that start at `position`, if there are any.
+    fn after_types(&self, position: usize) -> Option<usize> {
+        if !self.joins(position) || self.word(position + 1) != self.words.open {
+            return None;
+        }
+        let mut open = 0usize;
+        for (at, token) in self.items.iter().enumerate().skip(position + 1) {
+            if token.is_named() {
+                continue;
+            }
+            open += token.kind().matches(self.words.open.as_str()).count();
+            open = open.checked_sub(token.kind().matches(self.words.close.as_str()).count())?;
+            if open == 0 {
+                return Some(at + 1);
+            }
+        }
+        None
+    }
+}
+
+impl<'t> Walker<'t> {
+    pub(super) fn macro_call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::MacroCall { name, tokens, suffix, read } = rule else { return ExprId::NONE };
+        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
+        let callee = self.macro_name(name_node, suffix);
+        let site = self.take_call_site();
+        let Some(list) = tokens.first(node) else { return ExprId::NONE };
+        let outer = std::mem::replace(&mut self.in_macro, true);
+        let values = self.token_list(list, read, suffix);
+        self.in_macro = outer;
+        let args = self.build.list(&values);
+        if let Some(site) = site.get() {
+            self.build.facts.sites[site].args = args;
+            self.build.facts.sites[site].spread = true;
+        }
+        self.build.expr(Expr::Call(callee, args))
+    }
+
+    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its call site.
+    fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
+        let (path, last) = match self.language.rule(node.kind_id()) {
+            Some(Rule::Member { object, name, .. }) => {
+                let object = object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
+                (object, name.first(node).unwrap_or(node))
+            }
+            _ => (None, node),
+        };
+        let name = self.name_of(last);
+        let marked = format!("{}{suffix}", self.build.text(name));
+        let marked = self.build.name(&marked);
+        let value = match path {
+            Some(path) => {
+                let path = self.visit(path, READ);
+                let path = self.known(path);
+                self.build.expr(Expr::Member(path, marked))
+            }
+            None => self.build.expr(Expr::Name(marked, self.scope)),
+        };
+        self.take_call_site();
+        self.site(Usage::Site(SiteKind::Call), last, name, value);
+        value
+    }
+
+    /// The names in a list of tokens are what a decorator applies (`derive(A, b::C)`).
+    pub(super) fn applied_names(&mut self, list: Node<'t>) {
+        let tokens = self.children(list);
+        let mut value = ExprId::NONE;
+        for (position, token) in tokens.iter().enumerate() {
+            if !matches!(self.language.rule(token.kind_id()), Some(Rule::Name {})) {
+                continue;
+            }
+            let name = self.name_of(*token);
+            value = match value.is_some() {
+                true => self.build.expr(Expr::Member(value, name)),
+                false => self.build.expr(Expr::Name(name, self.scope)),
+            };
+            if tokens.get(position + 1).is_none_or(|next| !self.is_path_joiner(self.text_of(*next))) {
+                self.site(Usage::Site(SiteKind::Decorate), *token, name, value);
+                value = ExprId::NONE;
+            }
+        }
+    }
+
+    /// Reads a list of tokens; gives the values between its separators.
+    fn token_list(&mut self, list: Node<'t>, words: &'static TokenWords, suffix: &'static str) -> Vec<ExprId> {
+        let tokens = Tokens { items: self.children(list), list_kind: list.kind_id(), words, suffix };
+        let mut values = Vec::new();
+        let mut reading = Reading::NOTHING;
+        let mut position = 0;
+        while position < tokens.items.len() {
+            position = self.token(&tokens, position, &mut reading, &mut values);
+        }
+        if reading.value.is_some() {
+            values.push(reading.value);
+        }
+        values
+    }
+
+    /// Reads the token at `position` into the expression at hand; gives the position after it.
+    fn token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>, values: &mut Vec<ExprId>) -> usize {
+        let (token, words) = (tokens.items[position], tokens.words);
+        if tokens.joins(position) {
+            reading.joined = true;
+            return position + 1;
+        }
+        if tokens.is_list(position) {
+            let inner = self.token_list(token, words, tokens.suffix);
+            let args = self.build.list(&inner);
+            reading.value = match reading.callee.take() {
+                Some((name_node, name)) => {
+                    self.take_call_site();
+                    self.site(Usage::Site(SiteKind::Call), name_node, name, reading.value);
+                    if let Some(site) = self.take_call_site().get() {
+                        self.build.facts.sites[site].args = args;
+                        self.build.facts.sites[site].spread = true;
+                    }
+                    self.build.of(reading.value, |callee| Expr::Call(callee, args))
+                }
+                None if inner.len() == 1 && self.text_of(token).starts_with(words.call.as_str()) => inner[0],
+                None => ExprId::NONE,
+            };
+            reading.joined = false;
+            return position + 1;
+        }
+        if !token.is_named() {
+            match token.kind() {
+                word if word == words.separator => {
+                    values.push(self.known(reading.value));
+                    *reading = Reading::NOTHING;
+                }
+                word if word == words.unwrap => reading.value = self.build.of(reading.value, Expr::Unwrapped),
+                word if word == words.awaits && reading.joined => {
+                    reading.value = self.build.of(reading.value, Expr::Await);
+                    reading.joined = false;
+                }
+                _ => *reading = Reading::NOTHING,
+            }
+            return position + 1;
+        }
+        self.named_token(tokens, position, reading)
+    }
+
+    fn named_token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>) -> usize {
+        let (token, next) = (tokens.items[position], position + 1);
+        match self.language.rule(token.kind_id()) {
+            Some(Rule::Name {}) => return self.name_token(tokens, position, reading),
+            Some(Rule::SelfValue {}) if tokens.joins(next) && self.is_path_joiner(tokens.word(next)) => {
+                return self.name_token(tokens, position, reading);
+            }
+            Some(Rule::Literal { .. }) if reading.joined && reading.value.is_some() => {
+                let name = self.name_of(token);
+                reading.value = self.build.expr(Expr::Member(reading.value, name));
+            }
+            Some(Rule::SelfValue {} | Rule::Literal { .. } | Rule::Text { .. }) => reading.value = self.visit(token, READ),
+            _ => {
+                self.visit(token, READ);
+                reading.value = ExprId::NONE;
+            }
+        }
+        reading.joined = false;
+        reading.callee = None;
+        next
+    }
+
+    fn is_path_joiner(&self, word: &str) -> bool {
+        word == self.language.manifest.modules.separator
+    }
+
+    fn name_token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>) -> usize {
+        let token = tokens.items[position];
+        let mut next = position + 1;
+        if !tokens.suffix.is_empty() && tokens.word(next) == tokens.suffix && tokens.is_list(next + 1) {
+            let callee = self.macro_name(token, tokens.suffix);
+            self.take_call_site();
+            let inner = self.token_list(tokens.items[next + 1], tokens.words, tokens.suffix);
+            let args = self.build.list(&inner);
+            *reading = Reading { value: self.build.expr(Expr::Call(callee, args)), joined: false, callee: None };
+            return next + 2;
+        }
+        let is_member = reading.joined && reading.value.is_some();
+        if !is_member && tokens.words.labels.iter().any(|label| label == tokens.word(next)) {
+            *reading = Reading::NOTHING;
+            return next;
+        }
+        let name = self.name_of(token);
+        let path_word = if is_member { None } else { self.path_word(token) };
+        let silent = path_word.is_some();
+        reading.value = match path_word {
+            Some(value) => value,
+            None if is_member => self.build.expr(Expr::Member(reading.value, name)),
+            None if self.is_self_type(token) => self.build.expr(Expr::SelfType(self.scope)),
+            None => self.build.expr(Expr::Name(name, self.scope)),
+        };
+        if let Some(after) = tokens.after_types(next) {
+            for token in &tokens.items[next..after] {
+                if token.is_named() && matches!(self.language.rule(token.kind_id()), Some(Rule::Name {})) {
+                    self.visit_type(*token, Usage::Site(SiteKind::Type));
+                }
+            }
+            next = after;
+        }
+        let calls = tokens.is_list(next) && self.text_of(tokens.items[next]).starts_with(tokens.words.call.as_str());
+        reading.callee = calls.then_some((token, name));
+        if !calls && !silent && matches!(self.build.get(reading.value), Expr::Name(..) | Expr::Member(..)) {
+            self.site(READ, token, name, reading.value);
+        }
+        reading.joined = false;
+        next
+    }
+}
