@@ -2,8 +2,10 @@
 #![allow(clippy::disallowed_methods, reason = "the bans protect the program; tests stand outside of it and look at its files")]
 
 mod bad_input;
+mod commands;
 mod fixtures;
 mod freshness;
+mod index;
 mod layering;
 mod query;
 mod sample;

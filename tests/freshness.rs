@@ -144,14 +144,18 @@ fn files_with_other_times_are_read_once_for_a_state_of_the_store() {
 }
 
 #[test]
-fn a_write_within_the_clock_step_of_the_read_is_seen() {
-    let project = Project::with(&[]);
-    let path = project.path("a.py");
-    fs::write(&path, "x = 1\n").expect("written");
+fn a_time_that_is_not_over_when_the_file_is_read_is_not_trusted() {
+    let project = Project::with(&[("a.py", "x = 1\n")]);
+    // Stands for a write in the same step of the file system's clock as the read.
+    let time = SystemTime::now() + Duration::from_secs(60);
+    let write = |text| {
+        fs::write(project.path("a.py"), text).expect("written");
+        fs::File::options().write(true).open(project.path("a.py")).and_then(|file| file.set_modified(time)).expect("it is ours");
+    };
+    write("x = 1\n");
     project.refresh();
-    let time = fs::metadata(&path).and_then(|metadata| metadata.modified()).expect("it has one");
-    fs::write(&path, "x = 2\n").expect("written");
-    fs::File::options().write(true).open(&path).and_then(|file| file.set_modified(time)).expect("it is ours");
+    assert!(project.changes().is_empty());
+    write("x = 2\n");
     assert_eq!(project.changed_paths(), ["a.py"], "same size, same time, other bytes");
 }
 

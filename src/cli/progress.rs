@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -55,22 +56,32 @@ impl Drop for Display {
     }
 }
 
-/// A bar for work that is measured in thousandths. It comes with the first report: most questions need none.
-#[derive(Default)]
-pub(super) struct Bar(Mutex<Option<ProgressBar>>);
+/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once it takes longer than people
+/// wait without asking themselves why. Most questions show nothing.
+pub(super) struct Bar {
+    created: Instant,
+    shown: Mutex<Option<ProgressBar>>,
+}
+
+const WITHOUT_A_WORD: Duration = Duration::from_secs(1);
 
 impl Bar {
     pub(super) fn new() -> Self {
-        Self::default()
+        Self { created: Instant::now(), shown: Mutex::new(None) }
     }
 
-    /// Shows how far the work is; nothing where stderr is no terminal.
+    /// Shows how far the work is.
     pub(super) fn show(&self, thousandths: u32, message: &str) {
-        if !std::io::stderr().is_terminal() {
+        let is_terminal = std::io::stderr().is_terminal();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_terminal {
+            if shown.is_none() && self.created.elapsed() > WITHOUT_A_WORD {
+                *shown = Some(ProgressBar::hidden());
+                note(message);
+            }
             return;
         }
-        let mut bar = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = bar.get_or_insert_with(|| {
+        let bar = shown.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
             ProgressBar::new(1000).with_style(style.expect("the template is a constant that is well formed"))
         });
@@ -81,7 +92,7 @@ impl Bar {
 
 impl Drop for Bar {
     fn drop(&mut self) {
-        if let Some(bar) = self.0.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(bar) = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner) {
             bar.finish_and_clear();
         }
     }
