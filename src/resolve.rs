@@ -6,12 +6,14 @@
 //! program alone, so that any order and any number of threads give the same graph.
 
 mod call;
+mod flow;
 mod heuristic;
 mod infer;
 mod lookup;
 mod member;
 mod modules;
 mod relations;
+mod result;
 mod site;
 mod ty;
 mod unit;

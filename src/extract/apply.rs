@@ -1,6 +1,6 @@
 //! What is applied to code: decorators.
 
-use super::walk::{READ, Usage, Walker};
+use super::walk::{Decorator, READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::ExprId;
@@ -17,9 +17,10 @@ impl<'t> Walker<'t> {
     pub(super) fn decorator(&mut self, node: Node<'t>, name: &'static Selector, args: Option<&'static Selector>) -> ExprId {
         let pending = std::mem::take(&mut self.pending);
         let name_node = name.first(node);
+        let mut value = ExprId::NONE;
         if let Some(name_node) = name_node {
             let usage = Usage::Site(SiteKind::Decorate);
-            match self.language.rule(name_node.kind_id()) {
+            value = match self.language.rule(name_node.kind_id()) {
                 Some(Rule::Name {} | Rule::Member { .. }) => self.visit(name_node, usage),
                 Some(_) => self.visit(name_node, READ),
                 None => self.visit_type(name_node, usage),
@@ -35,7 +36,7 @@ impl<'t> Walker<'t> {
             }
         }
         self.pending = pending;
-        self.pending.decorators.push((text.into(), node));
+        self.pending.decorators.push(Decorator { name: text.into(), node, value });
         ExprId::NONE
     }
 }

@@ -52,11 +52,14 @@ impl<'t> Walker<'t> {
         if !definition.has_body && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
             bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
         }
-        let start = pending.decorators.first().map_or(whole, |(_, first)| *first);
+        let start = pending.decorators.first().map_or(whole, |first| first.node);
         let extent = self.extent(start, whole);
         let header = self.source.get(whole.start_byte()..definition.header_end).unwrap_or_default();
         let signature = text::signature(&String::from_utf8_lossy(header));
         let doc = self.documentation(definition, whole, &pending);
+        let applied: Vec<ExprId> =
+            pending.decorators.iter().map(|decorator| decorator.value).filter(|value| value.is_some()).collect();
+        let decorators = self.build.list(&applied);
         let symbol = self.build.symbol(Symbol {
             name: definition.name,
             kind,
@@ -73,6 +76,7 @@ impl<'t> Walker<'t> {
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),
+            decorators,
             bases: Run::default(),
             type_params: Run::default(),
             owner: self.around.owner,
@@ -213,7 +217,7 @@ impl<'t> Walker<'t> {
             }
         }
         let rules = &self.language.manifest.modifiers;
-        for (decorator, node) in &pending.decorators {
+        for super::walk::Decorator { name: decorator, node, .. } in &pending.decorators {
             let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
             let whole: String = self.text_of(*node).split_whitespace().collect();
             let whole = whole.trim_start_matches(['#', '[', '@']).trim_end_matches(']');
@@ -284,7 +288,7 @@ impl<'t> Walker<'t> {
             return text::summary(self.text_of(string));
         }
         let Some((start, end)) = pending.comment else { return Box::default() };
-        let first = pending.decorators.first().map_or(whole, |(_, node)| *node).start_byte();
+        let first = pending.decorators.first().map_or(whole, |first| first.node).start_byte();
         let gap = self.source.get(end..first).unwrap_or_default();
         let comment = String::from_utf8_lossy(self.source.get(start..end).unwrap_or_default());
         let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));

@@ -73,7 +73,17 @@ impl Surroundings {
 pub(super) struct Pending<'t> {
     /// First byte and end of the comments that stand right before.
     pub(super) comment: Option<(usize, usize)>,
-    pub(super) decorators: Vec<(Box<str>, Node<'t>)>,
+    pub(super) decorators: Vec<Decorator<'t>>,
+}
+
+/// A decorator, annotation or attribute.
+#[derive(Clone)]
+pub(super) struct Decorator<'t> {
+    /// Its name as written, without arguments.
+    pub(super) name: Box<str>,
+    pub(super) node: Node<'t>,
+    /// What is applied.
+    pub(super) value: ExprId,
 }
 
 /// The pass over one tree.

@@ -228,6 +228,8 @@ pub struct Resolution {
     pub structural: bool,
     /// Types and values have names of their own.
     pub separate_types: bool,
+    /// What a decorator returns takes the place of what it decorates.
+    pub decorators_replace: bool,
     /// Functions without a declared result have the type of what they return.
     pub infer_returns: bool,
     /// A variant is named through its type only (`false`: its name is visible beside the type).

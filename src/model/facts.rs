@@ -167,6 +167,8 @@ pub struct Symbol {
     pub ty: ExprId,
     /// Values it is made of: what a callable returns, or what a variable or field was given. Members of `lists`.
     pub values: Run,
+    /// What decorators apply to it, in order of appearance. Members of `lists`.
+    pub decorators: Run,
     /// Base types, `Expr::Base`. Members of `lists`.
     pub bases: Run,
     /// Type parameters: bindings.

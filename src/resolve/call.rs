@@ -60,7 +60,7 @@ impl Resolver<'_, '_> {
     /// A call that leaves the repository gives something that is outside as well, unless a table says what.
     fn outside_result(&mut self, file: FileId, name: &Rc<str>, args: Run) -> Ty {
         let language = self.program.known(file).language;
-        let last = super::infer::last_segment(name);
+        let last = super::flow::last_segment(name);
         if language.manifest.builtins.results.contains_key(last) {
             return self.builtin_result(file, &Rc::from(last), &Rc::from([]), args);
         }
