@@ -117,6 +117,7 @@ impl GraphBuilder {
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),
+            decorators: Run::default(),
             bases: Run::default(),
             type_params: Run::default(),
             owner: ExprId::NONE,
