@@ -10,7 +10,7 @@ impl<'t> Walker<'t> {
     /// The path in the decorator that says where a child module's file is.
     pub(super) fn path_decorator(&self) -> Option<String> {
         let word = self.language.manifest.modules.path_decorator.as_ref()?;
-        let (_, node) = self.pending.decorators.iter().find(|(name, _)| **name == **word)?;
+        let node = &self.pending.decorators.iter().find(|decorator| *decorator.name == **word)?.node;
         let (_, path) = self.text_of(*node).split_once('"')?;
         path.split_once('"').map(|(path, _)| path.to_owned())
     }
