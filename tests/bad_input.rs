@@ -4,6 +4,7 @@
 mod cache;
 mod files;
 mod moment;
+mod mutations;
 mod program;
 mod roots;
 mod setup;

@@ -1,0 +1,105 @@
+//! Sources that were cut, doubled and scrambled: whatever they are, extraction and resolution take them without a panic.
+//! The mutations are drawn from a fixed seed; each is small enough that most of the file stays what it was.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cograph::model::{SkipReason, Step};
+
+use super::setup::Repository;
+
+/// A small generator of numbers, so that a failure can be repeated.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound.max(1) as u64).expect("it is below a length")
+    }
+
+    fn range(&mut self, length: usize) -> std::ops::Range<usize> {
+        let start = self.below(length);
+        start..(start + 1 + self.below(60)).min(length)
+    }
+}
+
+/// Every file of every fixture: its path and text.
+fn sources() -> Vec<(String, Vec<u8>)> {
+    let mut fixtures = Vec::new();
+    let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars")];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(directory).expect("the project is readable") {
+            let path: PathBuf = entry.expect("the project is readable").path();
+            if path.is_dir() {
+                pending.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "txt") {
+                fixtures.push(path);
+            }
+        }
+    }
+    fixtures.sort();
+    let mut sources = Vec::new();
+    for (number, fixture) in fixtures.iter().enumerate() {
+        let text = fs::read_to_string(fixture).expect("fixtures are UTF-8");
+        for part in text.split("//- ").skip(1) {
+            let (path, body) = part.split_once('\n').expect("a path is a line");
+            let path = path.split_whitespace().next().expect("a fixture names its files").trim_start_matches('/');
+            sources.push((format!("{number}/{path}"), body.as_bytes().to_vec()));
+        }
+    }
+    sources
+}
+
+fn mutate(source: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = source.to_vec();
+    for _ in 0..=random.below(4) {
+        if bytes.is_empty() {
+            break;
+        }
+        let range = random.range(bytes.len());
+        match random.below(6) {
+            0 => drop(bytes.drain(range)),
+            1 => bytes.truncate(range.start),
+            2 => {
+                let copy = bytes[range].to_vec();
+                let at = random.below(bytes.len());
+                bytes.splice(at..at, copy);
+            }
+            3 => bytes[range].reverse(),
+            4 => {
+                const SIGNS: &[u8] = b"(){}[]<>:;,.=\"'`#*&@\n \t\\";
+                bytes.insert(range.start, SIGNS[random.below(SIGNS.len())]);
+            }
+            _ => bytes[range.start] ^= 1 << random.below(8),
+        }
+    }
+    // A zero byte would make it binary, and nothing would be tried.
+    bytes.retain(|&byte| byte != 0);
+    bytes
+}
+
+#[test]
+fn scrambled_sources_cost_no_file() {
+    const ROUNDS: u64 = 12;
+    let sources = sources();
+    assert!(sources.len() >= cograph::grammar::all().len(), "there are fixtures: {}", sources.len());
+    for round in 1..=ROUNDS {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15 ^ round);
+        let repository = Repository::new();
+        for (path, source) in &sources {
+            repository.write(path, &mutate(source, &mut random));
+        }
+        let graph = repository.graph();
+        let mut indexed = 0;
+        for (file, resolution) in graph.files.iter().zip(&graph.resolutions) {
+            let text =
+                || fs::read(repository.root().join(file.path.as_str())).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            assert!(file.content.as_ref().err() != Some(&SkipReason::Quarantined), "round {round}, {}:\n{:?}", file.path, text());
+            assert!(resolution.sites.iter().all(|site| site.step != Step::Fault), "round {round}, {}:\n{:?}", file.path, text());
+            indexed += usize::from(file.content.is_ok());
+        }
+        assert!(indexed * 2 > sources.len(), "most of them are indexed: {indexed} of {}", sources.len());
+    }
+}
