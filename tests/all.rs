@@ -9,4 +9,5 @@ mod index;
 mod layering;
 mod query;
 mod sample;
+mod server;
 mod store;

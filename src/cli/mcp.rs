@@ -20,6 +20,9 @@ pub(super) struct Arguments {
     /// Calls that may wait: for tests of clients
     #[arg(long, value_name = "N", hide = true)]
     queue: Option<usize>,
+    /// When every call is answered at the latest, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    deadline_ms: Option<u64>,
 }
 
 /// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
@@ -30,6 +33,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
         (limits.query_permits, limits.heavy_permits) = (permits, permits);
     }
     limits.queued_calls = arguments.queue.unwrap_or(limits.queued_calls);
+    limits.deadline = arguments.deadline_ms.map(Duration::from_millis);
     let delay = arguments.delay_ms.map(Duration::from_millis);
     run_stdio(Options { config, root: arguments.root.root.clone(), limits, delay }).map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),

@@ -19,6 +19,8 @@ pub struct Limits {
     pub query_permits: usize,
     /// Calls of class `Heavy` at once.
     pub heavy_permits: usize,
+    /// In place of every tool's own deadline.
+    pub deadline: Option<Duration>,
     /// Threads of calls that were given up but have not ended yet; beyond it new calls are refused.
     pub lingering_calls: usize,
     /// How long a call waits for the first index of a repository before it answers with what is known so far.
@@ -48,6 +50,7 @@ impl Default for Limits {
             control_permits: 4,
             query_permits: cores.clamp(2, 8),
             heavy_permits: 2,
+            deadline: None,
             lingering_calls: 64,
             index_wait: Duration::from_secs(25),
             renewal_wait: Duration::from_secs(3),

@@ -55,7 +55,7 @@ fn lines(first: u32, last: u32) -> String {
 }
 
 /// One symbol on a line, without its path: `12-34 method Class.name: signature`.
-fn symbol_line(symbol: &SymbolInfo) -> String {
+pub(super) fn symbol_line(symbol: &SymbolInfo) -> String {
     let at = lines(symbol.first_line, symbol.last_line);
     let mut line = format!("{at} {} {}", symbol.kind.word(), name(symbol));
     if !symbol.signature.is_empty() && symbol.signature != symbol.name {

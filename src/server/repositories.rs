@@ -162,7 +162,7 @@ impl Repositories {
             JobState::Done(Ok(_)) => return Ok(None),
             JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
             JobState::Running(progress) => report(progress),
-            JobState::Queued => ProgressReport { thousandths: 0, message: "waiting for other repositories".to_owned() },
+            JobState::Queued => ProgressReport { thousandths: 0, message: "indexing: about to start".to_owned() },
         };
         let name = location.root().file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(SoFar { name: SafeLine::new(&name, 80).to_string(), progress }))

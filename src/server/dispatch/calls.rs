@@ -59,7 +59,7 @@ impl Dispatcher {
             Err(error) => return self.answer(ticket, Ok(protocol::tool_result(era, &error, true))),
         };
         let now = Instant::now();
-        let deadline = now + tool.deadline;
+        let deadline = now + self.limits.deadline.unwrap_or(tool.deadline);
         let call = Call {
             era,
             tool,

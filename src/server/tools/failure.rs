@@ -13,7 +13,10 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
             list(&what, "; use `search` to find it", "; similar names:", near.iter().map(choice))
         }
         QueryError::AmbiguousSymbol { name, choices, total } => {
-            let what = format!("{tool}: `{}` names {total} symbols; say which:", SafeLine::new(name, 200));
+            let what = format!(
+                "{tool}: `{}` names {total} symbols; say which, as `path::name` or `path:line`:",
+                SafeLine::new(name, 200)
+            );
             list(&what, "", "", choices.iter().map(choice))
         }
         QueryError::NoSuchPath { path, near } => {
@@ -45,8 +48,9 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
     }
 }
 
+/// A symbol with a name that is its own alone: the place tells overloads apart.
 fn choice(symbol: &SymbolInfo) -> String {
-    format!("{}::{} ({}, line {})", render::path(&symbol.path), render::name(symbol), symbol.kind.word(), symbol.first_line)
+    format!("{}:{}", render::path(&symbol.path), render::symbol_line(symbol))
 }
 
 fn safe_path(path: &str) -> String {
