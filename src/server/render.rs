@@ -40,8 +40,15 @@ pub(super) fn name(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.qualified_name(), 160)
 }
 
+/// The header as written, on one line.
 fn signature(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.signature, 200)
+}
+
+/// What follows the name in the header: parameters, types, bases. Empty where the header says no more than the name.
+fn after_name(symbol: &SymbolInfo) -> SafeLine {
+    let rest = symbol.signature.find(&symbol.name).map_or("", |at| &symbol.signature[at + symbol.name.len()..]);
+    SafeLine::new(rest.trim_end(), 120)
 }
 
 /// `path::Container.name`, by which the symbol can be asked for again.
@@ -54,13 +61,9 @@ fn lines(first: u32, last: u32) -> String {
     if last > first { format!("{first}-{last}") } else { first.to_string() }
 }
 
-/// One symbol on a line, without its path: `12-34 method Class.name: signature`.
+/// One symbol on a line, without its path: `12-34 method Class.name(parameters)`.
 pub(super) fn symbol_line(symbol: &SymbolInfo) -> String {
-    let at = lines(symbol.first_line, symbol.last_line);
-    let mut line = format!("{at} {} {}", symbol.kind.word(), name(symbol));
-    if !symbol.signature.is_empty() && symbol.signature != symbol.name {
-        line.push_str(&format!(": {}", signature(symbol)));
-    }
+    let mut line = format!("{}{}", symbol_place(symbol), after_name(symbol));
     for (flag, word) in [(flags::TEST, "test"), (flags::DECLARATION, "declaration"), (flags::DEPRECATED, "deprecated")] {
         if symbol.flags & flag != 0 {
             line.push_str(&format!(" [{word}]"));
@@ -70,6 +73,11 @@ pub(super) fn symbol_line(symbol: &SymbolInfo) -> String {
         line.push_str(&format!(" ({} refs)", symbol.references));
     }
     line
+}
+
+/// `12-34 method Class.name`.
+fn symbol_place(symbol: &SymbolInfo) -> String {
+    format!("{} {} {}", lines(symbol.first_line, symbol.last_line), symbol.kind.word(), name(symbol))
 }
 
 /// `44 certain, 9 possible`: the degrees that occur.
@@ -154,6 +162,24 @@ impl Groups {
             page.add(&format!("{heading}{first}{}", entries.join(self.separator)));
         }
     }
+}
+
+/// Runs of places that share a heading and a name become one entry: `name:12,34`. Gives with each the number of its places.
+fn merged(places: impl IntoIterator<Item = (String, String, u32)>) -> Vec<(String, String, usize)> {
+    let mut entries: Vec<(String, String, usize)> = Vec::new();
+    let mut last: Option<(String, String)> = None;
+    for (heading, who, line) in places {
+        if last.as_ref().is_some_and(|(known, before)| *known == heading && *before == who)
+            && let Some((_, entry, count)) = entries.last_mut()
+        {
+            entry.push_str(&format!(",{line}"));
+            *count += 1;
+            continue;
+        }
+        entries.push((heading.clone(), format!("{who}:{line}"), 1));
+        last = Some((heading, who));
+    }
+    entries
 }
 
 /// Adds entries with their headings, as many as fit, and gives their number.

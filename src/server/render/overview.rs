@@ -1,6 +1,6 @@
 //! The answer of `overview`.
 
-use super::{RAISE, full_name, path, plural, symbol_line, text_path};
+use super::{RAISE, full_name, path, plural, symbol_place, text_path};
 use crate::query::OverviewResult;
 use crate::query::overview::EntryPoint;
 use crate::server::budget::Page;
@@ -38,7 +38,10 @@ impl Answer for OverviewResult {
         let shown = page.section("entry points:", entries);
         page.left_out(shown, self.entry_point_total, "entry points", RAISE);
 
-        let spots = self.hot_spots.iter().map(|symbol| format!("  {}:{}", path(&symbol.path), symbol_line(symbol)));
+        let spots = self
+            .hot_spots
+            .iter()
+            .map(|symbol| format!("  {}:{} ({} refs)", path(&symbol.path), symbol_place(symbol), symbol.references));
         page.section("most referenced symbols:", spots);
 
         let dependencies = self

@@ -1,6 +1,6 @@
 //! The answer of `references`.
 
-use super::{Groups, RAISE, counts, full_name, name, path, plural};
+use super::{Groups, RAISE, counts, full_name, merged, name, path, plural};
 use crate::model::RelationKind;
 use crate::query::references::{Reference, Related};
 use crate::query::{Certainty, ReferencesParams, ReferencesResult};
@@ -70,26 +70,26 @@ impl Found {
     fn sites(&self, page: &mut Page) -> usize {
         let mut shown = 0;
         for certainty in Certainty::ALL {
-            let of_this: Vec<(String, String)> = self
+            let places = self
                 .result
                 .files
                 .iter()
-                .flat_map(|file| file.references.iter().map(|reference| (path(&file.path).to_string(), reference)))
-                .filter(|(_, reference)| reference.certainty == certainty)
-                .map(|(file, reference)| (file, entry(reference)))
-                .collect();
-            if of_this.is_empty() {
+                .flat_map(|file| &file.references)
+                .filter(|reference| reference.certainty == certainty)
+                .map(|reference| (path(&reference.site.path).to_string(), who(reference), reference.site.at.line));
+            let entries = merged(places);
+            if entries.is_empty() {
                 continue;
             }
             let title = if certainty == Certainty::Certain { String::new() } else { format!("{}:", certainty.word()) };
             let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
-            let count = of_this.iter().take_while(|(file, entry)| groups.add(file, entry)).count();
+            let count = entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
             if count > 0 && !title.is_empty() {
                 page.add(&title);
             }
             groups.write(page);
-            shown += count;
-            if count < of_this.len() {
+            shown += entries[..count].iter().map(|(_, _, sites)| sites).sum::<usize>();
+            if count < entries.len() {
                 break;
             }
         }
@@ -97,10 +97,10 @@ impl Found {
     }
 }
 
-/// `12 call Class.name`.
-fn entry(reference: &Reference) -> String {
-    let around = reference.enclosing.as_ref().map(|symbol| format!(" {}", name(symbol))).unwrap_or_default();
-    format!("{} {}{around}", reference.site.at.line, reference.site.kind.word())
+/// Where and how: `call Class.name`.
+fn who(reference: &Reference) -> String {
+    let around = reference.enclosing.as_ref().map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
+    format!("{} {around}", reference.site.kind.word())
 }
 
 fn relation(related: &Related) -> String {

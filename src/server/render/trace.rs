@@ -1,6 +1,6 @@
 //! The answer of `trace`.
 
-use super::{Groups, RAISE, counts, full_name, grouped, name, path};
+use super::{Groups, RAISE, counts, full_name, grouped, merged, name, path};
 use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
 use crate::query::{Certainty, SiteInfo, SymbolInfo, TraceParams, TraceResult};
 use crate::server::budget::Page;
@@ -8,6 +8,9 @@ use crate::server::escape::SafeLine;
 use crate::server::reply;
 use crate::server::tools::Answer;
 use serde_json::Value;
+
+/// Bytes for sites that were not followed, where others were.
+const VAGUE_ROOM: usize = 800;
 
 /// What was traced and found.
 pub(in crate::server) struct Traced {
@@ -82,18 +85,21 @@ impl Traced {
         if tree.not_followed.is_empty() {
             return;
         }
-        let entry = |(site, around): &(SiteInfo, Option<SymbolInfo>)| {
+        let place = |(site, around): &(SiteInfo, Option<SymbolInfo>)| {
             let who = match around {
-                Some(symbol) if callers => format!(" {}", name(symbol)),
-                _ if callers => String::new(),
-                _ => format!(" {}", SafeLine::new(&site.name, 120)),
+                Some(symbol) if callers => name(symbol).to_string(),
+                None if callers => "(top)".to_owned(),
+                _ => SafeLine::new(&site.name, 120).to_string(),
             };
-            (path(&site.path).to_string(), format!("{}{who}", site.at.line))
+            (path(&site.path).to_string(), who, site.at.line)
         };
-        let title = "not followed, too vague to be called a call:";
-        let room = page.room().saturating_sub(title.len() + 1);
-        let mut groups = Groups::inline(room);
-        let listed = tree.not_followed.iter().map(entry).take_while(|(heading, entry)| groups.add(heading, entry)).count();
+        let title = "not followed, because their target is not certain:";
+        // They are counted in the first line: examples are enough, unless they are all there is.
+        let most = if tree.nodes.is_empty() { page.room() } else { page.room().min(VAGUE_ROOM) };
+        let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
+        let entries = merged(tree.not_followed.iter().map(place));
+        let fitting = entries.iter().take_while(|(heading, entry, _)| groups.add(heading, entry));
+        let listed: usize = fitting.map(|(_, _, count)| count).sum();
         if listed > 0 {
             page.add(title);
             groups.write(page);
@@ -207,4 +213,91 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     };
     let sure = if step.certainty == Certainty::Certain { String::new() } else { format!(", {}", step.certainty.word()) };
     format!("→ {what} {how}{sure}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
+    use crate::query::{Counts, Total};
+    use crate::store::SymbolKey;
+
+    fn symbol(path: &str, container: &str, name: &str, line: u32) -> SymbolInfo {
+        SymbolInfo {
+            key: SymbolKey(line),
+            path: RepoPath::new(path).expect("the paths of the test are well formed"),
+            name: name.to_owned(),
+            container: container.to_owned(),
+            kind: SymbolKind::Method,
+            language: "x".to_owned(),
+            first_line: line,
+            last_line: line + 20,
+            name_at: Position { line, column: 4 },
+            signature: format!("def {name}(self, request, *arguments)"),
+            doc: "What it does.".to_owned(),
+            visibility: Visibility::Public,
+            flags: 0,
+            references: 3,
+        }
+    }
+
+    fn node(symbol: SymbolInfo, parent: Option<usize>, depth: u32, lines: &[u32]) -> TraceNode {
+        let site = |&line: &u32| SiteInfo {
+            path: symbol.path.clone(),
+            at: Position { line, column: 8 },
+            kind: SiteKind::Call,
+            name: "target".to_owned(),
+            verdict: Verdict::Resolved,
+            step: Step::Import,
+        };
+        let sites = lines.iter().map(site).collect();
+        TraceNode {
+            end: TraceEnd::Symbol(Box::new(symbol)),
+            parent,
+            depth,
+            link: TraceLink::Sites,
+            through: None,
+            certainty: Certainty::Certain,
+            sites,
+            repeated: false,
+            not_followed: Counts::default(),
+        }
+    }
+
+    fn traced(nodes: Vec<TraceNode>, depth: u32) -> Traced {
+        let total = nodes.len() as u64;
+        let root_counts = Counts { certain: total, ..Counts::default() };
+        let tree = TraceTree { nodes, total: Total::Exact(total), root_counts, not_followed: Vec::new() };
+        let root = symbol("src/package/module/base.x", "Container", "target", 10);
+        let params = TraceParams { depth, ..TraceParams::default() };
+        Traced { params, result: TraceResult { root, to: None, finding: TraceFinding::Tree(tree) } }
+    }
+
+    #[test]
+    fn callers_are_dense() {
+        let caller = |number: u32| {
+            let path = format!("src/package/module_{}/handlers.x", number / 6);
+            node(symbol(&path, "RequestHandler", &format!("handle_request_{number}"), number * 30), None, 1, &[number * 30 + 7])
+        };
+        let mut page = Page::new(1000);
+        let head = traced((0..200).map(caller).collect(), 1).render(&mut page);
+        let text = page.finish(&head);
+        let shown = text.matches("handle_request_").count();
+        assert!(text.len() <= 4000 && shown >= 45, "{shown} callers in {} bytes", text.len());
+        assert!(
+            head.starts_with(&format!("{shown} of 200 callers")) && text.contains(&format!("… {} more callers", 200 - shown))
+        );
+    }
+
+    #[test]
+    fn a_tree_stands_below_its_parents_without_repeated_paths() {
+        let nodes = vec![
+            node(symbol("src/package/module/base.x", "", "a", 50), None, 1, &[51, 52]),
+            node(symbol("src/b.x", "", "b", 1), None, 1, &[2]),
+            node(symbol("src/c.x", "C", "c", 7), Some(0), 2, &[8]),
+        ];
+        let mut page = Page::new(1000);
+        let head = traced(nodes, 2).render(&mut page);
+        assert!(page.finish(&head).ends_with("\na:51,52\n  src/c.x: C.c:8\nsrc/b.x: b:2"));
+    }
 }

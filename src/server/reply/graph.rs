@@ -66,6 +66,7 @@ fn trace_node(node: &TraceNode) -> Value {
         "parent": node.parent,
         "depth": node.depth,
         "link": link(node.link),
+        "through": node.through.as_deref().map(brief),
         "certainty": node.certainty.word(),
         "sites": list(&node.sites, site),
         "repeated": node.repeated,
