@@ -23,6 +23,7 @@ mod parameter;
 mod pattern;
 mod text;
 mod types;
+mod value;
 mod walk;
 
 use crate::grammar::{self, Language};

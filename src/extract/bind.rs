@@ -155,13 +155,20 @@ impl<'t> Walker<'t> {
             None => self.around.declared,
         };
         let values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
-        if let ([name_node], [value_node]) = (&names[..], &values[..])
-            && !self.language.manifest.resolution.closures_are_values
-            && let Some((lambda, lambda_node)) = self.lambda_in(*value_node)
-        {
-            self.pending = pending;
-            self.function_value(*name_node, node, lambda, lambda_node, declared);
-            return ExprId::NONE;
+        if let ([name_node], [value_node]) = (&names[..], &values[..]) {
+            if self.import_value(*name_node, *value_node) {
+                return ExprId::NONE;
+            }
+            if !self.language.manifest.resolution.closures_are_values && self.language.pattern(name_node.kind_id()).is_none() {
+                let name = self.name_of(*name_node);
+                self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
+                if self.named_value(name, *name_node, node, *value_node)
+                    || self.object_value(name, *name_node, node, *value_node, declared, kind)
+                {
+                    return ExprId::NONE;
+                }
+                self.pending = Pending::default();
+            }
         }
         let given: Vec<ExprId> = values.iter().map(|value| self.visit(*value, READ)).collect();
         for (position, name_node) in names.iter().enumerate() {
@@ -173,6 +180,10 @@ impl<'t> Walker<'t> {
             self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
             let flow = Flow { ty: declared, value, node };
             let symbol = match self.language.rule(name_node.kind_id()) {
+                Some(Rule::Text { .. }) => {
+                    let name = self.name_of(*name_node);
+                    self.declare_name(*name_node, name, flow, kind)
+                }
                 Some(Rule::Name {}) => self.bind_name(*name_node, flow, Bind::Declare(kind)),
                 _ => self.bind_pattern(*name_node, flow, Bind::Declare(kind)),
             };
@@ -242,31 +253,6 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A name that holds a closure is a callable.
-    pub(super) fn function_value(
-        &mut self,
-        name_node: Node<'t>,
-        node: Node<'t>,
-        lambda: &'static Rule,
-        lambda_node: Node<'t>,
-        ty: ExprId,
-    ) -> LocalSymbol {
-        let name = self.name_of(name_node);
-        let body = match lambda {
-            Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(lambda_node)),
-            _ => None,
-        };
-        let header_end = body.map_or(node.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
-        let symbol = self.define(&definition);
-        self.lambda(lambda, lambda_node, symbol);
-        let entry = self.build.symbol_mut(symbol);
-        if !entry.ty.is_some() && ty.is_some() {
-            entry.flags |= flags::FUNCTION_VALUE;
-        }
-        symbol
-    }
-
     pub(super) fn assign(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Assign { left, right, ty, declares, reads } = rule else { return ExprId::NONE };
         let Some(left_node) = left.first(node) else { return self.visit_children(node) };
@@ -276,6 +262,11 @@ impl<'t> Walker<'t> {
             None => ExprId::NONE,
         };
         let defines = !self.language.manifest.resolution.closures_are_values;
+        if let Some(right_node) = right_node
+            && self.export_assignment(left_node, right_node, node)
+        {
+            return ExprId::NONE;
+        }
         if let Some(right_node) = right_node
             && defines
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
@@ -290,7 +281,8 @@ impl<'t> Walker<'t> {
             && matches!(self.language.rule(left_node.kind_id()), Some(Rule::Name {}))
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
         {
-            self.function_value(left_node, node, lambda, lambda_node, ty);
+            let name = self.name_of(left_node);
+            self.function_value(name, left_node, node, lambda, lambda_node);
             return ExprId::NONE;
         }
         let pending = std::mem::take(&mut self.pending);
@@ -314,16 +306,24 @@ impl<'t> Walker<'t> {
         lambda_node: Node<'t>,
     ) -> ExprId {
         let pending = std::mem::take(&mut self.pending);
-        let owner = self.visit(object, READ);
+        let mut owner = self.visit(object, READ);
         self.pending = pending;
+        let mut shared = true;
+        if let Expr::Member(ty, member) = self.build.get(owner)
+            && self.language.manifest.names.values_member.as_deref() == Some(self.build.text(member))
+        {
+            (owner, shared) = (ty, false);
+        }
         let (scope, around) = (self.scope, self.around);
         if self.is_receiver(owner) && self.callable.type_scope.is_some() {
             self.scope = self.callable.type_scope;
         } else {
             self.around = Surroundings { owner, ..Surroundings::NONE };
+            shared &= self.language.manifest.names.values_member.is_some();
+            self.around.declared_static = shared;
         }
         let name = self.name_of(name_node);
-        let header_end = lambda_node.end_byte().min(lambda_node.start_byte() + 120);
+        let header_end = self.lambda_header(lambda, lambda_node);
         let definition = Definition { name, name_node, node, kind: SymbolKind::Function, header_end, has_body: true };
         let symbol = self.define(&definition);
         (self.scope, self.around) = (scope, around);

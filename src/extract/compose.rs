@@ -1,10 +1,9 @@
 //! Values that are put together in place: constructions with what their members are given, and the arguments of calls.
 
-use super::define::Definition;
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
+use crate::model::SiteKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
-use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -29,11 +28,18 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn construct(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Construct { ty, args, body, fields } = rule else { return ExprId::NONE };
+        let Rule::Construct { ty, args, body, fields, type_args } = rule else { return ExprId::NONE };
         self.take_call_site();
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
-        let built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
+        let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
         let site = self.take_call_site();
+        let mut type_list = Vec::new();
+        for args in type_args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+            for arg in self.visit_types(args, Usage::Site(SiteKind::Type)) {
+                type_list.push(self.known(arg));
+            }
+        }
+        built = self.applied(built, &type_list);
         let args_node = args.as_ref().and_then(|selector| selector.first(node));
         let (list, spread, _) = self.arguments(args_node);
         if let Some(index) = site.get() {
@@ -59,7 +65,10 @@ impl<'t> Walker<'t> {
                 self.build.facts.scopes[index].owner = built;
             }
             self.give_members(value);
+            let inner = self.scope;
+            let outer = std::mem::replace(&mut self.callable.self_scope, inner);
             self.visit_children(body);
+            self.callable.self_scope = outer;
             self.close(scope);
         }
         value
@@ -102,16 +111,9 @@ impl<'t> Walker<'t> {
             return value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         }
         if let Some((rule, lambda)) = value_node.and_then(|value| self.lambda_in(value)) {
-            let method = Definition {
-                name: self.name_of(name_node),
-                name_node,
-                node,
-                kind: SymbolKind::Function,
-                header_end: node.end_byte().min(node.start_byte() + 120),
-                has_body: true,
-            };
-            let symbol = self.define(&method);
-            return self.lambda(rule, lambda, symbol);
+            let name = self.name_of(name_node);
+            self.function_value(name, name_node, node, rule, lambda);
+            return ExprId::NONE;
         }
         let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
         if is_name && self.build.scope_kind(self.scope) == ScopeKind::Type {

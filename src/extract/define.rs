@@ -9,8 +9,8 @@ use tree_sitter::Node;
 
 /// What the words and decorators before a definition say.
 #[derive(Default)]
-struct Marks {
-    flags: u16,
+pub(super) struct Marks {
+    pub(super) flags: u16,
     visibility: Option<Visibility>,
     exported: bool,
     constant: bool,
@@ -162,7 +162,10 @@ impl<'t> Walker<'t> {
 
     /// Whether members without a body are left to others to define: in interfaces and traits.
     fn declares_abstractly(&self, declaring: ScopeId) -> bool {
-        matches!(self.enclosing_type_kind(declaring), Some(SymbolKind::Interface | SymbolKind::Trait))
+        matches!(
+            self.enclosing_type_kind(declaring),
+            None | Some(SymbolKind::Interface | SymbolKind::Trait | SymbolKind::TypeAlias)
+        )
     }
 
     fn visibility(&self, name: &str, marked: Option<Visibility>, declaring: ScopeId, kind: SymbolKind) -> Visibility {
@@ -255,7 +258,7 @@ impl<'t> Walker<'t> {
         marks.visibility
     }
 
-    fn mark_word(&self, marks: &mut Marks, word: &str) {
+    pub(super) fn mark_word(&self, marks: &mut Marks, word: &str) {
         let rules = &self.language.manifest.modifiers;
         let is = |names: &[String]| names.iter().any(|name| name == word);
         for (names, bit) in [
@@ -366,7 +369,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Visits a body inside its callable's scope; with `tail` its last value is returned.
-    fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
+    pub(super) fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
         let is_block = matches!(self.language.rule(body.kind_id()), Some(Rule::Block {} | Rule::Flow {}));
         let inner = self.scope;
         let value = if is_block { self.visit_children(body) } else { self.visit(body, READ) };
@@ -426,9 +429,19 @@ impl<'t> Walker<'t> {
         let scope = self.scope;
         self.build.symbol_mut(symbol).inner = scope;
         let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
-        self.callable = Callable { symbol, receiver: NameId::NONE, type_scope };
+        let self_scope = if self.is_member(symbol) { scope } else { ScopeId::NONE };
+        self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
         self.enclosing = symbol;
         context
+    }
+
+    /// Whether a callable belongs to a type or object.
+    pub(super) fn is_member(&mut self, symbol: LocalSymbol) -> bool {
+        symbol.is_some() && {
+            let entry = self.build.symbol_mut(symbol);
+            let (owner, declaring) = (entry.owner, entry.scope);
+            owner.is_some() || self.build.scope_kind(declaring) == ScopeKind::Type
+        }
     }
 
     pub(super) fn leave_callable(&mut self, context: CallableContext) {
@@ -448,39 +461,6 @@ impl<'t> Walker<'t> {
         }
         let is_type = symbol.flags & flags::CLASS_METHOD != 0;
         Some(if is_type { Expr::SelfType(self.scope) } else { Expr::SelfValue(self.scope) })
-    }
-
-    /// A callable without a name, or with the name of the variable that holds it.
-    pub(super) fn lambda(&mut self, rule: &'static Rule, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
-        let Rule::Lambda { params, returns, body, tail } = rule else { return ExprId::NONE };
-        let scope = self.open(ScopeKind::Function, symbol, node);
-        let before = (self.callable, self.enclosing);
-        if symbol.is_some() {
-            let inner = self.scope;
-            let entry = self.build.symbol_mut(symbol);
-            entry.inner = inner;
-            entry.flags |= flags::FUNCTION_VALUE;
-            self.enclosing = symbol;
-        }
-        self.callable.symbol = symbol;
-        if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
-            self.parameters(params, symbol);
-        } else if symbol.is_some() {
-            self.build.symbol_mut(symbol).arity = (0, 0);
-        }
-        if let Some(returns) = returns.as_ref().and_then(|selector| selector.first(node)) {
-            let ty = self.result_type(returns);
-            if symbol.is_some() {
-                self.build.symbol_mut(symbol).ty = ty;
-            }
-        }
-        if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
-            self.body(body, symbol, *tail);
-        }
-        (self.callable, self.enclosing) = before;
-        let inner = self.scope;
-        self.close(scope);
-        self.build.expr(Expr::Lambda(inner))
     }
 }
 

@@ -24,7 +24,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn export(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Export { declaration, value, default_mark, import } = rule else { return ExprId::NONE };
+        let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else { return ExprId::NONE };
         if self.export_from(import, node) {
             return ExprId::NONE;
         }
@@ -39,6 +39,10 @@ impl<'t> Walker<'t> {
         }
         if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
             self.visit(declaration, READ);
+        } else if whole_mark.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
+            if let Some(value) = self.named_children(node).last().copied() {
+                self.export_whole(value, node);
+            }
         } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {
             self.export_value(value_node, node, is_default);
         }
@@ -49,23 +53,22 @@ impl<'t> Walker<'t> {
     /// `export default value`: a name stands for what it names, anything else becomes a symbol named `default`.
     fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
         let name = self.build.name("default");
-        if let Some((lambda, lambda_node)) = self.lambda_in(value) {
-            let kind = crate::model::SymbolKind::Function;
-            let header_end = node.end_byte().min(node.start_byte() + 120);
-            let symbol =
-                self.define(&super::define::Definition { name, name_node: value, node, kind, header_end, has_body: true });
-            self.lambda(lambda, lambda_node, symbol);
+        if self.named_value(name, value, node, value) {
             return;
         }
         let given = self.visit(value, READ);
-        if is_default {
-            self.bind(self.scope, name, BindingKind::Value, 0, ExprId::NONE, given);
+        if !is_default {
+            return;
+        }
+        match self.build.get(given) {
+            Expr::Name(local, _) => self.exported_names.push((name, local)),
+            _ => self.bind(self.scope, name, BindingKind::Value, 0, ExprId::NONE, given),
         }
     }
 
     /// Exports of names: from another module, or of this one. Gives whether the node was such an export.
     pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
-        let ImportForm::Export { source, clause, item, alias, namespace } = form else { return false };
+        let ImportForm::Export { source, clause, item, alias, namespace, types } = form else { return false };
         let source_node = source.first(node);
         let module = source_node.map(|source| self.quoted(source));
         if let Some(clause) = clause.first(node) {
@@ -83,6 +86,8 @@ impl<'t> Walker<'t> {
                         if let Some(position) = id.get() {
                             self.build.facts.imports[position].alias = alias;
                         }
+                        self.mark_type_only(id, node, types);
+                        self.mark_type_only(id, specifier, types);
                     }
                     None => {
                         let value = self.build.expr(Expr::Name(item, self.scope));
@@ -108,6 +113,7 @@ impl<'t> Walker<'t> {
         if let Some(position) = id.get() {
             self.build.facts.imports[position].alias = alias;
         }
+        self.mark_type_only(id, node, types);
         true
     }
 }
@@ -118,6 +124,9 @@ pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported:
         let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
         for symbol in symbols {
             symbol.flags |= flags::EXPORTED;
+            if alias.get().is_some_and(|alias| &*facts.names[alias] == "default") {
+                symbol.flags |= flags::DEFAULT_EXPORT;
+            }
         }
         if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
             let value = ExprId::at(facts.exprs.len());

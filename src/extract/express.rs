@@ -4,7 +4,7 @@ use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -15,6 +15,8 @@ impl<'t> Walker<'t> {
             Rule::Member { object, name, scoped } => self.member(node, object.as_ref(), name, *scoped, usage),
             Rule::Call { .. } => self.call(rule, node),
             Rule::Construct { .. } => self.construct(rule, node),
+            Rule::Element { name } => self.element(node, name),
+            Rule::Shorthand {} => self.shorthand(node),
             Rule::TypeValue {} => self.visit_type(node, READ),
             Rule::Types {} => {
                 self.visit_types(node, Usage::Site(SiteKind::Type));
@@ -25,9 +27,12 @@ impl<'t> Walker<'t> {
                 let key = self.visit_selected(node, key.as_ref(), READ);
                 self.build.of(object, |object| Expr::Index(object, key))
             }
-            Rule::SelfValue {} => self.build.expr(Expr::SelfValue(self.scope)),
+            Rule::SelfValue {} if !self.callable.self_scope.is_some() => ExprId::NONE,
+            Rule::SelfValue {} => self.build.expr(Expr::SelfValue(self.callable.self_scope)),
             Rule::SuperValue {} => {
-                let value = self.build.expr(Expr::SuperValue(self.scope));
+                let known = self.callable.self_scope.is_some();
+                let scope = if known { self.callable.self_scope } else { self.scope };
+                let value = self.build.expr(Expr::SuperValue(scope));
                 if usage == Usage::Site(SiteKind::Call) {
                     let name = self.name_of(node);
                     self.site(usage, node, name, value);
@@ -42,7 +47,7 @@ impl<'t> Walker<'t> {
             Rule::List { ty } => self.list_literal(node, ty),
             Rule::Mapping { key, value, .. } => self.mapping_literal(node, key.as_ref(), value.as_ref()),
             Rule::Tuple {} => self.tuple(node, usage),
-            Rule::Object {} => self.object(node),
+            Rule::Object {} => self.object(node, LocalSymbol::NONE),
             Rule::Await { of } => {
                 let value = self.inner(node, of.as_ref());
                 self.build.of(value, Expr::Await)
@@ -194,6 +199,15 @@ impl<'t> Walker<'t> {
 
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Call { callee, object, name, args, type_args } = rule else { return ExprId::NONE };
+        let args_node = args.as_ref().and_then(|selector| selector.first(node));
+        if let (Some(callee), Some(args)) = (callee.as_ref().and_then(|selector| selector.first(node)), args_node) {
+            if let Some(module) = self.import_call(node, callee, args) {
+                return module;
+            }
+            if let Some(title) = self.test_title(callee, args) {
+                return self.test_call(node, callee, args, title);
+            }
+        }
         let usage = Usage::Site(SiteKind::Call);
         self.take_call_site();
         let callee_value = match name.as_ref().and_then(|selector| selector.first(node)) {
@@ -223,10 +237,10 @@ impl<'t> Walker<'t> {
             }
         };
         let site = self.take_call_site();
-        if let Some(types) = type_args.as_ref().and_then(|selector| selector.first(node)) {
-            self.visit_types(types, Usage::Site(SiteKind::Type));
+        for ty in type_args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+            self.visit_types(ty, Usage::Site(SiteKind::Type));
         }
-        let (list, spread, count) = self.arguments(args.as_ref().and_then(|selector| selector.first(node)));
+        let (list, spread, count) = self.arguments(args_node);
         if let Some(index) = site.get() {
             let entry = &mut self.build.facts.sites[index];
             entry.args = list;
@@ -294,12 +308,41 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    fn object(&mut self, node: Node<'t>) -> ExprId {
-        let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
+    /// A value with members written in place; they belong to the symbol that holds it, if there is one.
+    pub(super) fn object(&mut self, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
+        let scope = self.open(ScopeKind::Type, symbol, node);
         let inner = self.scope;
         self.visit_children(node);
         self.close(scope);
         self.build.expr(Expr::Members(inner))
+    }
+
+    fn shorthand(&mut self, node: Node<'t>) -> ExprId {
+        let value = self.name_expression(node, READ);
+        if self.build.scope_kind(self.scope) == ScopeKind::Type {
+            let name = self.name_of(node);
+            self.bind(self.scope, name, BindingKind::Field, node.start_byte(), ExprId::NONE, value);
+        }
+        value
+    }
+
+    fn element(&mut self, node: Node<'t>, name: &'static Selector) -> ExprId {
+        let name_node = name.first(node);
+        let mut component = ExprId::NONE;
+        if let Some(name_node) = name_node {
+            let builtin = matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}))
+                && self.text_of(name_node).starts_with(|first: char| first.is_lowercase());
+            if !builtin {
+                component = self.visit(name_node, Usage::Site(SiteKind::Construct));
+                self.take_call_site();
+            }
+        }
+        for child in self.named_children(node) {
+            if name_node.is_none_or(|name| name.id() != child.id()) {
+                self.visit(child, READ);
+            }
+        }
+        self.build.of(component, |component| Expr::Construct(component, Run::default()))
     }
 
     fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {

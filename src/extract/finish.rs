@@ -15,7 +15,7 @@ pub(super) fn finish(mut facts: FileFacts, language: &Language, path: &str, sour
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
     drop_local_sites(&mut facts, language);
     facts.sites.sort_by_key(|site| site.byte);
-    find_containers(&mut facts);
+    find_containers(&mut facts, language);
     mark_tests(&mut facts, language);
     facts
 }
@@ -78,11 +78,16 @@ fn is_local(
 }
 
 /// Members defined outside of their type (`A::f`, receivers, `impl`) get it as container where it is in the same file.
-fn find_containers(facts: &mut FileFacts) {
+fn find_containers(facts: &mut FileFacts, language: &Language) {
     let mut types: FxHashMap<NameId, LocalSymbol> = FxHashMap::default();
-    for (position, symbol) in facts.symbols.iter().enumerate() {
-        if symbol.kind.is_type() && symbol.flags & flags::DECLARATION == 0 {
-            types.entry(symbol.name).or_insert(LocalSymbol::at(position));
+    // Where callables and values can have members, they are owners too.
+    let others = language.manifest.names.values_member.is_some();
+    for only_types in [true, false] {
+        for (position, symbol) in facts.symbols.iter().enumerate() {
+            let is_owner = if only_types { symbol.kind.is_type() } else { others && symbol.scope.0 == 0 };
+            if is_owner && symbol.flags & flags::DECLARATION == 0 {
+                types.entry(symbol.name).or_insert(LocalSymbol::at(position));
+            }
         }
     }
     for position in 0..facts.symbols.len() {

@@ -36,7 +36,8 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn for_loop(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::For { pattern, declarator, ty, iterable, body, value } = rule else { return ExprId::NONE };
+        let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else { return ExprId::NONE };
+        let keys = keys_mark.as_ref().is_some_and(|selector| selector.first(node).is_some());
         let clause = body.is_none();
         let scope = (!clause).then(|| self.open(ScopeKind::Block, LocalSymbol::NONE, node));
         let iterable_node = iterable.first(node);
@@ -54,7 +55,7 @@ impl<'t> Walker<'t> {
                 let element = self.build.of(source, Expr::Element);
                 self.bind_pattern(pattern, Flow { ty, value: element, node: pattern }, Bind::Declare(SymbolKind::Variable));
             } else {
-                self.bind_loop(pattern, source, *value, node, ty);
+                self.bind_loop(pattern, source, if keys { Yielded::Keys } else { *value }, node, ty);
             }
         }
         if let Some(scope) = scope {

@@ -24,7 +24,8 @@ impl<'t> Walker<'t> {
         {
             self.hide(pattern_node, node, usize::MAX);
             let sites = self.build.facts.sites.len();
-            let symbol = self.function_value(pattern_node, node, lambda, lambda_node, ty);
+            let name = self.name_of(pattern_node);
+            let symbol = self.function_value(name, pattern_node, node, lambda, lambda_node);
             // What a local closure does, the function around it does.
             for site in &mut self.build.facts.sites[sites..] {
                 if site.enclosing == symbol {

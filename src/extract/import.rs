@@ -1,6 +1,6 @@
 //! Imports, in the forms that module systems have.
 
-use super::walk::{Usage, Walker, position};
+use super::walk::{QUOTES, Usage, Walker, position};
 use crate::grammar::{ImportForm, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId};
@@ -115,6 +115,13 @@ impl<'t> Walker<'t> {
         id
     }
 
+    /// Records an import that is written as a call.
+    pub(super) fn import_by_call(&mut self, node: Node<'t>, item: NameId, alias: NameId) {
+        let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
+        let module = self.quoted(node);
+        self.record(Entry { kind, module, level: 0, item, alias, node, reexport: false });
+    }
+
     fn last_segment(&mut self, import: ImportId) -> NameId {
         let module = import.get().map_or("", |position| &self.build.facts.imports[position].module).to_owned();
         let separator = &self.language.manifest.modules.separator;
@@ -178,13 +185,14 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn quoted(&self, node: Node<'t>) -> String {
-        self.text_of(node).trim_matches(['"', '\'', '`']).to_owned()
+        self.text_of(node).trim_matches(QUOTES).to_owned()
     }
 
     fn import_clauses(&mut self, form: &'static ImportForm, node: Node<'t>) {
-        let ImportForm::Clauses { source, default, namespace, named, item, alias, .. } = form else { return };
+        let ImportForm::Clauses { source, default, namespace, named, item, alias, types, .. } = form else { return };
         let Some(source_node) = source.first(node) else { return };
         let module = self.quoted(source_node);
+        let first = self.build.facts.imports.len();
         let mut any = false;
         if let Some(name) = default.as_ref().and_then(|selector| selector.first(node)) {
             let alias = self.name_of(name);
@@ -211,13 +219,26 @@ impl<'t> Walker<'t> {
                     _ => (ImportKind::Item, self.name_of(name)),
                 };
                 let module = module.clone();
-                self.record(Entry { kind, module, level: 0, item, alias, node: name, reexport: false });
+                let id = self.record(Entry { kind, module, level: 0, item, alias, node: name, reexport: false });
+                self.mark_type_only(id, specifier, types);
                 any = true;
             }
         }
         if !any {
             let (item, alias) = (NameId::NONE, NameId::NONE);
             self.record(Entry { kind: ImportKind::Include, module, level: 0, item, alias, node: source_node, reexport: false });
+        }
+        for position in first..self.build.facts.imports.len() {
+            self.mark_type_only(ImportId::at(position), node, types);
+        }
+    }
+
+    /// Notes that an import takes only types if one of the node's own words says so.
+    pub(super) fn mark_type_only(&mut self, import: ImportId, node: Node<'t>, types: &[String]) {
+        let says =
+            self.children(node).into_iter().any(|child| !child.is_named() && types.iter().any(|word| word == child.kind()));
+        if let Some(position) = import.get().filter(|_| says) {
+            self.build.facts.imports[position].type_only = true;
         }
     }
 

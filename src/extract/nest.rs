@@ -2,15 +2,15 @@
 
 use super::bind::Flow;
 use super::define::Definition;
-use super::walk::{Pending, READ, Surroundings, Usage, Walker};
+use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, flags};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     pub(super) fn type_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Type { kind, name, bases, body, type_params, params } = rule else { return ExprId::NONE };
+        let Rule::Type { name, bases, body, .. } = rule else { return ExprId::NONE };
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
         let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node)) else {
             return self.anonymous_type(node, bases, body_node);
@@ -18,10 +18,24 @@ impl<'t> Walker<'t> {
         self.visit_modifiers(node);
         let owner = self.around.owner;
         let (name, name_node) = self.qualified_name(name_node);
-        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: true };
-        let symbol = self.define(&definition);
+        let value = self.named_type(rule, node, node, (name, name_node));
         self.around.owner = owner;
+        value
+    }
+
+    /// A type under a name that it has itself, or that holds it; `whole` is the definition with that name.
+    pub(super) fn named_type(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+        whole: Node<'t>,
+        (name, name_node): (NameId, Node<'t>),
+    ) -> ExprId {
+        let Rule::Type { kind, bases, body, type_params, params, .. } = rule else { return ExprId::NONE };
+        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
+        let definition = Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
+        let symbol = self.define(&definition);
         let declarations = self.language.manifest.resolution.declarations;
         if declarations && body_node.is_none() && body.is_some() && params.is_none() {
             self.build.symbol_mut(symbol).flags |= flags::DECLARATION;
@@ -32,6 +46,7 @@ impl<'t> Walker<'t> {
         self.build.symbol_mut(symbol).inner = inner;
         self.enclosing = symbol;
         self.callable.symbol = LocalSymbol::NONE;
+        self.callable.self_scope = inner;
         self.generics(symbol, node, type_params.as_ref());
         self.bases(node, bases, symbol);
         if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
@@ -40,6 +55,7 @@ impl<'t> Walker<'t> {
         if let Some(body) = body_node {
             match self.language.rule(body.kind_id()) {
                 Some(Rule::Positions { .. }) => self.visit(body, READ),
+                Some(Rule::Variants {}) => self.variants(body),
                 _ => self.visit_children(body),
             };
         }
@@ -55,9 +71,11 @@ impl<'t> Walker<'t> {
         if let Some(index) = inner.get() {
             self.build.facts.scopes[index].owner = first;
         }
+        let outer = std::mem::replace(&mut self.callable.self_scope, inner);
         if let Some(body) = body {
             self.visit_children(body);
         }
+        self.callable.self_scope = outer;
         self.close(scope);
         self.build.expr(Expr::Members(inner))
     }
@@ -108,6 +126,7 @@ impl<'t> Walker<'t> {
 
     pub(super) fn extend(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Extend { ty, interface, body, type_params } = rule else { return ExprId::NONE };
+        let callable = self.callable;
         let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, node);
         let inner = self.scope;
         self.generics(LocalSymbol::NONE, node, type_params.as_ref());
@@ -123,9 +142,11 @@ impl<'t> Walker<'t> {
             self.build.facts.scopes[index].owner = owner;
         }
         self.around = Surroundings { owner, implements, ..Surroundings::NONE };
+        self.callable = Callable { self_scope: inner, ..Callable::NONE };
         if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
             self.visit_children(body);
         }
+        self.callable = callable;
         self.close(scope);
         ExprId::NONE
     }

@@ -96,7 +96,7 @@ impl<'t> Walker<'t> {
                 }
             }
             Pattern::Fields { ty } => self.bind_fields(node, ty.as_ref(), flow, how),
-            Pattern::Field { .. } | Pattern::Shorthand {} => self.bind_field(pattern, node, flow, how),
+            Pattern::Field { .. } | Pattern::Shorthand {} => self.bind_field(pattern, node, flow, how, ExprId::NONE),
             Pattern::Variant { ty } => {
                 let variant = match ty.first(node) {
                     Some(ty) => self.visit(ty, READ),
@@ -173,7 +173,19 @@ impl<'t> Walker<'t> {
             }
             let flow = Flow { ty: ExprId::NONE, value, node: flow.node };
             match self.language.pattern(child.kind_id()) {
-                Some(pattern @ (Pattern::Field { .. } | Pattern::Shorthand {})) => self.bind_field(pattern, child, flow, how),
+                Some(pattern @ (Pattern::Field { .. } | Pattern::Shorthand {})) => {
+                    self.bind_field(pattern, child, flow, how, ExprId::NONE);
+                }
+                Some(Pattern::Default { of, value }) => {
+                    let default = self.visit_selected(child, Some(value), READ);
+                    let Some(of) = of.first(child) else { continue };
+                    match self.language.pattern(of.kind_id()) {
+                        Some(pattern @ (Pattern::Field { .. } | Pattern::Shorthand {})) => {
+                            self.bind_field(pattern, of, flow, how, default);
+                        }
+                        _ => drop(self.bind_pattern(of, flow, how)),
+                    }
+                }
                 _ => {
                     self.bind_pattern(child, flow, how);
                 }
@@ -181,7 +193,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn bind_field(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind) {
+    fn bind_field(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind, default: ExprId) {
         let (key, target) = match pattern {
             Pattern::Field { key, value } => {
                 let key = key.first(node);
@@ -195,7 +207,7 @@ impl<'t> Walker<'t> {
         if member.is_some() {
             self.site(READ, key, name, member);
         }
-        let flow = Flow { value: member, ..flow };
+        let flow = Flow { value: self.build.union(&[member, default]), ..flow };
         if target.id() == key.id() {
             self.bind_name(target, flow, how);
         } else {

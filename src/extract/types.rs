@@ -205,7 +205,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn applied(&mut self, base: ExprId, args: &[ExprId]) -> ExprId {
+    pub(super) fn applied(&mut self, base: ExprId, args: &[ExprId]) -> ExprId {
         if args.is_empty() || !base.is_some() {
             return base;
         }
@@ -357,11 +357,11 @@ impl<'t> Walker<'t> {
     /// The text of a name without white space inside (`operator ()`).
     fn folded_name(&mut self, node: Node<'t>) -> NameId {
         let text = self.text_of(node);
-        if text.contains(char::is_whitespace) {
+        if text.contains(char::is_whitespace) && !matches!(self.language.rule(node.kind_id()), Some(Rule::Text { .. })) {
             let folded: String = text.split_whitespace().collect();
             return self.build.name(&folded);
         }
-        self.build.name(text)
+        self.name_of(node)
     }
 
     /// The type of a method's receiver parameter.

@@ -10,6 +10,9 @@ use crate::model::{Position, ProblemKind, SiteKind, Visibility};
 use smallvec::SmallVec;
 use tree_sitter::{Node, TreeCursor};
 
+/// What stands around the text of a string.
+pub(super) const QUOTES: [char; 3] = ['"', '\'', '`'];
+
 /// A child with the field it stands in (0: none).
 pub(super) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
@@ -31,6 +34,13 @@ pub(super) struct Callable {
     pub(super) receiver: NameId,
     /// The scope of the type it is a member of.
     pub(super) type_scope: ScopeId,
+    /// The scope whose receiver the keyword for it means; none where it has no known meaning.
+    pub(super) self_scope: ScopeId,
+}
+
+impl Callable {
+    pub(super) const NONE: Callable =
+        Callable { symbol: LocalSymbol::NONE, receiver: NameId::NONE, type_scope: ScopeId::NONE, self_scope: ScopeId::NONE };
 }
 
 /// What the scope around gives to the definitions directly in it.
@@ -123,7 +133,7 @@ impl<'t> Walker<'t> {
             build,
             scope,
             enclosing: LocalSymbol::NONE,
-            callable: Callable { symbol: LocalSymbol::NONE, receiver: NameId::NONE, type_scope: ScopeId::NONE },
+            callable: Callable::NONE,
             around: Surroundings::NONE,
             pending: Pending::default(),
             in_macro: false,
@@ -378,9 +388,13 @@ impl<'t> Walker<'t> {
         std::str::from_utf8(bytes).unwrap_or_default()
     }
 
+    /// The name that a node is; quotes around it are no part of it.
     pub(super) fn name_of(&mut self, node: Node<'t>) -> NameId {
         let text = self.text_of(node);
-        self.build.name(text)
+        match self.language.rule(node.kind_id()) {
+            Some(Rule::Text { .. }) => self.build.name(text.trim_matches(QUOTES)),
+            _ => self.build.name(text),
+        }
     }
 
     /// Records a site at a node.

@@ -165,8 +165,8 @@ pub struct Names {
     pub super_calls: Vec<String>,
     /// The word for the type around.
     pub self_type: Vec<String>,
-    /// Functions whose call with a module's name imports it (`require`).
-    pub import_calls: Vec<String>,
+    /// Functions whose call with a module's name imports it (`require`), and the wrapper in which they give it, if any.
+    pub import_calls: BTreeMap<String, String>,
     /// Words in place of a type that leave it to the value (`var`).
     pub inferred_types: Vec<String>,
     /// Names that are never a binding (`_`).
@@ -177,6 +177,8 @@ pub struct Names {
     pub field_parameter_words: Vec<String>,
     /// Objects whose members are the file's exports (`module.exports`, `exports`).
     pub export_objects: Vec<String>,
+    /// Member of a type or callable whose members are those of its values (`prototype`).
+    pub values_member: Option<String>,
     /// A list of names that are exported (`__all__`).
     pub export_list: Option<String>,
     /// Member that makes a value callable.

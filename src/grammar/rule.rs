@@ -44,13 +44,17 @@ pub(crate) enum Rule {
         #[serde(default)]
         tail: bool,
     },
-    /// A callable without a name.
+    /// A callable without a name, or with one that only it sees. `own_self`: the receiver around it is not its own.
     Lambda {
+        name: Option<Selector>,
         params: Option<Selector>,
         returns: Option<Selector>,
         body: Option<Selector>,
+        type_params: Option<Selector>,
         #[serde(default)]
         tail: bool,
+        #[serde(default)]
+        own_self: bool,
     },
     /// A type with members.
     Type {
@@ -157,8 +161,15 @@ pub(crate) enum Rule {
     Decorated { of: Selector, decorators: Selector },
     /// A decorator, annotation or attribute.
     Decorator { name: Selector, args: Option<Selector> },
-    /// A definition or value that is visible to other files; see `ImportForm::Export` for re-exports.
-    Export { declaration: Option<Selector>, value: Option<Selector>, default_mark: Option<Selector>, import: ImportForm },
+    /// A definition or value that is visible to other files; see `ImportForm::Export` for re-exports. `whole_mark`: the value is
+    /// all that the file exports.
+    Export {
+        declaration: Option<Selector>,
+        value: Option<Selector>,
+        default_mark: Option<Selector>,
+        whole_mark: Option<Selector>,
+        import: ImportForm,
+    },
     /// An import.
     Import { form: ImportForm },
     /// A macro whose replacement is text. With a suffix, macros have names of their own that end in it.
@@ -185,11 +196,19 @@ pub(crate) enum Rule {
     },
     /// Makes a value of a type; without `ty`, an item of the value around it. Children of `body` may be definitions, or
     /// `Initializer`s of members; `fields` holds only such.
-    Construct { ty: Option<Selector>, args: Option<Selector>, body: Option<Selector>, fields: Option<Selector> },
+    Construct {
+        ty: Option<Selector>,
+        args: Option<Selector>,
+        body: Option<Selector>,
+        fields: Option<Selector>,
+        type_args: Option<Selector>,
+    },
     /// A type where a value stands: its members are those of the type.
     TypeValue {},
     /// Types among values (`f::<A, B>`): each named child is one.
     Types {},
+    /// An element of markup: a value made of the component that a path or a capital names; other names are builtin.
+    Element { name: Selector },
     /// An item of a container.
     Index { object: Selector, key: Option<Selector> },
     /// The receiver.
@@ -206,6 +225,8 @@ pub(crate) enum Rule {
     Tuple {},
     /// A value with members written in place.
     Object {},
+    /// A member that has the name and the value of a variable.
+    Shorthand {},
     /// The text of a string, with expressions inside.
     Text { ty: String },
     /// Awaits a value.
@@ -256,6 +277,8 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         #[serde(default)]
         value: Yielded,
+        /// A token that makes it bind the keys.
+        keys_mark: Option<Selector>,
     },
     /// Binds what entering a context gives.
     With { value: Selector, name: Option<Selector> },
@@ -456,6 +479,9 @@ pub(crate) enum ImportForm {
         wildcard: Option<Selector>,
         item: Option<Selector>,
         alias: Option<Selector>,
+        /// Words that take only types.
+        #[serde(default)]
+        types: Vec<String>,
     },
     /// A tree of paths with lists, aliases and wildcards inside; node kinds by their place in the tree.
     Tree {
@@ -478,7 +504,16 @@ pub(crate) enum ImportForm {
     /// A name of another scope made visible here (`using a::b`); `namespace`: everything in it when this token is present.
     Using { of: Selector, namespace: String },
     /// What an export says of other modules.
-    Export { source: Selector, clause: Selector, item: Selector, alias: Selector, namespace: Selector },
+    Export {
+        source: Selector,
+        clause: Selector,
+        item: Selector,
+        alias: Selector,
+        namespace: Selector,
+        /// Words that take only types.
+        #[serde(default)]
+        types: Vec<String>,
+    },
     /// A child module, by name.
     Child { name: Selector },
     /// A package as a whole, by name.
