@@ -91,11 +91,14 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         if !self.kinds.contains(&site.kind) {
             return Ok(());
         }
-        let (end, is_test) = match site.enclosing {
-            Some(enclosing) => (End::Symbol(enclosing), self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
-            None => (End::File(site.file), self.lookup.file(site.file)?.test),
+        let end = site.enclosing.map_or(End::File(site.file), End::Symbol);
+        // Rows are looked at only where they decide: a common name has thousands of sites.
+        let admitted = match (self.tests, site.enclosing) {
+            (Tests::Include, _) => true,
+            (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
+            (tests, None) => tests.admits(self.lookup.file(site.file)?.test),
         };
-        if self.tests.admits(is_test) {
+        if admitted {
             gathered.add(end, through, certainty(site.verdict), site, self.follow);
         }
         Ok(())
@@ -122,7 +125,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         match site.target {
             SiteTarget::Symbol(target) => {
                 let target = self.definition_of(target)?;
-                if !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?) {
+                if self.tests != Tests::Include && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?) {
                     return Ok(());
                 }
                 if self.dispatch && degree <= self.follow {

@@ -193,12 +193,17 @@ fn named(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryErr
     }
     let chain = segments(name);
     let Some((last, before)) = chain.split_last().filter(|(_, before)| !before.is_empty()) else { return Ok(found) };
+    let mut reached = Vec::new();
     for symbol in exactly(lookup, last)? {
-        if has_suffix(&chain_of(lookup, &symbol)?, before) {
+        let (places, containers) = surroundings(lookup, &symbol)?;
+        let whole: Vec<&str> = places.iter().chain(&containers).map(String::as_str).collect();
+        if whole.ends_with(before) {
             found.push(symbol);
+        } else if is_reached(&places, &containers, before) {
+            reached.push(symbol);
         }
     }
-    Ok(found)
+    Ok(if found.is_empty() { reached } else { found })
 }
 
 /// The parts of a qualified name, however its language separates them.
@@ -206,19 +211,28 @@ pub(super) fn segments(name: &str) -> Vec<&str> {
     name.split("::").flat_map(|part| part.split(['.', '#', '/', '\\'])).filter(|part| !part.is_empty()).collect()
 }
 
-fn has_suffix(chain: &[String], suffix: &[&str]) -> bool {
-    chain.len() >= suffix.len() && chain[chain.len() - suffix.len()..].iter().zip(suffix).all(|(own, wanted)| own == wanted)
-}
-
-/// What may stand before a symbol's name: directories, the file's name without extension, containers.
-fn chain_of(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<Vec<String>, QueryError> {
+/// What may stand before a symbol's name: directories and the file's name without extension; containers.
+fn surroundings(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<(Vec<String>, Vec<String>), QueryError> {
     let file = lookup.file(symbol.file)?;
     let path = file.path.as_str();
-    let stem =
-        file.path.extension().and_then(|extension| path.strip_suffix(extension)).map_or(path, |path| &path[..path.len() - 1]);
-    let mut chain: Vec<String> = stem.split('/').map(str::to_owned).collect();
-    chain.extend(lookup.containers(symbol)?.iter().map(|container| container.name_text.to_string()));
-    Ok(chain)
+    let stem = match file.path.extension() {
+        Some(extension) => &path[..path.len() - extension.len() - 1],
+        None => path,
+    };
+    let containers = lookup.containers(symbol)?;
+    let containers = containers.iter().map(|container| container.name_text.to_string()).collect();
+    Ok((stem.split('/').map(str::to_owned).collect(), containers))
+}
+
+/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on what is below them under
+/// their own name. Containers are not left out.
+fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
+    let Some(modules) = wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules]) else { return false };
+    if modules.len() < 2 || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own) {
+        return false;
+    }
+    let mut places = places.iter();
+    modules.iter().all(|module| places.any(|place| place == module))
 }
 
 fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
@@ -333,6 +347,6 @@ mod tests {
         assert_eq!(lines("b.x:3-9"), Some(("b.x", 3, 9)));
         assert_eq!(lines("b.x:L3-L9"), Some(("b.x", 3, 9)));
         assert_eq!(segments("a.b::C#d"), ["a", "b", "C", "d"]);
-        assert_eq!(tidy(" `go()` "), "go");
+        assert_eq!(tidy(" `call()` "), "call");
     }
 }

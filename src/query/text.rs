@@ -73,7 +73,25 @@ pub(super) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize>
 /// Whether `text` has `part` in it when ASCII case is ignored.
 pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
-    part.is_empty() || text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+    let Some((first, rest)) = part.split_first() else { return true };
+    let Some(last_start) = text.len().checked_sub(part.len()) else { return false };
+    // The first letter decides nearly always.
+    text[..=last_start]
+        .iter()
+        .zip(1..)
+        .any(|(letter, next)| letter.eq_ignore_ascii_case(first) && text[next..next + rest.len()].eq_ignore_ascii_case(rest))
+}
+
+/// A word without the endings that grammar adds, so that `applied`, `apply` and `applies` meet.
+pub(super) fn stem(word: &str) -> String {
+    let cut = |ending: &str, least: usize| word.strip_suffix(ending).filter(|stem| stem.len() >= least);
+    let stem = if let Some(stem) = cut("ies", 2).or_else(|| cut("ied", 2)) {
+        format!("{stem}y")
+    } else {
+        let endings = [("ings", 4), ("ing", 4), ("ers", 4), ("er", 4), ("ed", 3), ("ion", 4), ("ions", 4), ("es", 3), ("s", 3)];
+        endings.iter().find_map(|&(ending, least)| cut(ending, least)).unwrap_or(word).to_owned()
+    };
+    stem.strip_suffix('e').filter(|stem| stem.len() >= 3).map_or(stem.clone(), str::to_owned)
 }
 
 /// Whether `text` begins with `part` when ASCII case is ignored.
@@ -99,6 +117,38 @@ mod tests {
             ("~", ""),
         ] {
             assert_eq!(words(name).join(" "), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn stems_make_forms_of_a_word_meet() {
+        for forms in [
+            ["apply", "applied", "applies"],
+            ["migrate", "migrates", "migrated"],
+            ["cache", "caches", "cached"],
+            ["parse", "parsing", "parser"],
+            ["index", "indexes", "indexing"],
+        ] {
+            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms:?} {stems:?}");
+        }
+        for (one, other) in [("get", "set"), ("is", "as"), ("bus", "bu"), ("red", "r")] {
+            assert_ne!(stem(one), stem(other));
+        }
+    }
+
+    #[test]
+    fn parts_are_found_in_any_case() {
+        for (text, part, expected) in [
+            ("getUserName", "user", true),
+            ("getUserName", "NAME", true),
+            ("getUserName", "names", false),
+            ("ab", "abc", false),
+            ("aab", "ab", true),
+            ("", "", true),
+            ("größe", "ÖSSE", false),
+        ] {
+            assert_eq!(contains_ignoring_case(text, part), expected, "{part} in {text}");
         }
     }
 

@@ -70,10 +70,9 @@ impl StoreError {
             Some(ErrorCode::CannotOpen) if !path.exists() => StoreErrorKind::Missing,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
-            // A value of the wrong type in a file of our format: the file is damaged.
-            None if matches!(error, rusqlite::Error::InvalidColumnType(..) | rusqlite::Error::IntegralValueOutOfRange(..)) => {
-                StoreErrorKind::Corrupt
-            }
+            // Our statements fit our format: a table that is missing or a value of the wrong type is damage.
+            Some(ErrorCode::Unknown) => StoreErrorKind::Corrupt,
+            _ if is_misfit(error) => StoreErrorKind::Corrupt,
             _ => StoreErrorKind::Other,
         };
         Self::new(kind, attempt, path, error.to_string())
@@ -90,5 +89,41 @@ impl StoreError {
             self.kind,
             StoreErrorKind::Missing | StoreErrorKind::Foreign | StoreErrorKind::OtherVersion | StoreErrorKind::Corrupt
         )
+    }
+}
+
+fn is_misfit(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error;
+    matches!(
+        error,
+        Error::InvalidColumnType(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::FromSqlConversionFailure(..)
+            | Error::QueryReturnedNoRows
+            | Error::SqlInputError { .. }
+            | Error::Utf8Error(..)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    fn kind(statement: &str) -> StoreErrorKind {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        connection.execute_batch("PRAGMA max_page_count = 3; CREATE TABLE t (a)").expect("room for a table");
+        let run = || connection.prepare(statement)?.query_row([], |row| row.get::<_, u32>(0));
+        StoreError::from_sqlite("trying", Path::new("x.db"), &run().expect_err(statement)).kind
+    }
+
+    #[test]
+    fn what_sqlite_says_decides_what_is_done_next() {
+        assert_eq!(kind("INSERT INTO t VALUES (zeroblob(99999)) RETURNING 1"), StoreErrorKind::Full);
+        assert_eq!(kind("SELECT a FROM missing"), StoreErrorKind::Corrupt);
+        assert_eq!(kind("SELECT a FROM t"), StoreErrorKind::Corrupt);
+        assert_eq!(kind("SELECT -1"), StoreErrorKind::Corrupt);
+        assert_eq!(kind("SELECT 'text'"), StoreErrorKind::Corrupt);
     }
 }

@@ -1,10 +1,12 @@
 //! How symbols are named: suffixes, places, choices, near names.
 
+use cograph::model::SymbolKind;
 use cograph::query::{QueryError, ReferencesParams, SymbolInfo, references};
 use cograph::store::Snapshot;
 
 use super::{names, token};
-use crate::sample::stored_sample;
+
+use crate::sample::{Cache, GraphBuilder, Options, stored_sample};
 
 fn named(snapshot: &Snapshot, name: &str) -> Result<SymbolInfo, QueryError> {
     let params = ReferencesParams { symbol: name.to_owned(), ..ReferencesParams::default() };
@@ -77,4 +79,26 @@ fn an_unknown_name_never_answers_for_another() {
     assert_eq!(near, []);
     let Err(QueryError::AmbiguousPath { choices, total, .. }) = named(&snapshot, "util.x:1") else { panic!("two files") };
     assert_eq!((choices, total), (vec!["app/util.x".to_owned(), "lib/util.x".to_owned()], 2));
+}
+
+#[test]
+fn a_way_through_packages_may_leave_out_files_but_not_containers() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("deep/pkg/inner/hidden.x", 0, "");
+    let class = builder.symbol(file, SymbolKind::Class, "Hidden", (1, 3), Options::default());
+    builder.symbol(file, SymbolKind::Method, "get_it", (2, 3), Options::inside(class));
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let snapshot = cache.snapshot();
+    for (name, expected) in [
+        ("deep.pkg.Hidden", Some("Hidden")),
+        ("deep.inner.Hidden.get_it", Some("Hidden.get_it")),
+        ("deep.pkg.get_it", None),
+        ("pkg.deep.Hidden", None),
+        ("other.Hidden", None),
+        ("deep.pkg.inner.hidden.extra.Hidden", None),
+    ] {
+        let found = named(&snapshot, name).ok().map(|symbol| symbol.qualified_name());
+        assert_eq!(found.as_deref(), expected, "{name}");
+    }
 }

@@ -93,35 +93,54 @@ fn meant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &str) -> Result<Vec<Sy
     Ok(keys)
 }
 
-fn words_of(asked: &str) -> Vec<String> {
+fn words_of(asked: &str) -> Vec<Word> {
     let mut words: Vec<String> =
         asked.split_whitespace().flat_map(text::words).filter(|word| !EMPTY_WORDS.contains(&word.as_str())).collect();
     words.sort_unstable();
     words.dedup();
-    words
+    words.into_iter().map(|text| Word { stem: text::stem(&text), text }).collect()
 }
 
-/// How well a word of the text fits a word of a name.
-fn fit(word: &str, own: &str) -> f64 {
-    let stem = word.trim_end_matches("ing").trim_end_matches("ed").trim_end_matches('s');
-    if own == word {
-        1.0
-    } else if stem.len() >= 3 && own.starts_with(stem) {
-        0.7
-    } else if own.len() >= 4 && word.starts_with(own) {
-        0.4
-    } else {
-        0.0
+/// A word of the text with its stem.
+struct Word {
+    text: String,
+    stem: String,
+}
+
+impl Word {
+    /// How well it fits a word of a name.
+    fn fits(&self, own: &str) -> f64 {
+        if own == self.text {
+            1.0
+        } else if text::stem(own) == self.stem {
+            0.9
+        } else if self.stem.len() >= 4 && own.starts_with(&self.stem) {
+            0.6
+        } else if own.len() >= 4 && self.text.starts_with(own) {
+            0.4
+        } else {
+            0.0
+        }
+    }
+
+    /// Whether a name may have it: cheap, and never wrong where the answer is no.
+    fn may_be_in(&self, name: &str) -> bool {
+        // Every way to fit shares its beginning with the text.
+        let head: String = self.text.chars().take(3).collect();
+        text::contains_ignoring_case(name, &head)
     }
 }
 
 /// Every symbol with one of the words in its name.
-fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[String]) -> Result<Vec<Scored>, QueryError> {
+fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[Word]) -> Result<Vec<Scored>, QueryError> {
     let mut names: Vec<(NameKey, Vec<f64>)> = Vec::new();
     let mut frequency = vec![0_u32; words.len()];
     lookup.snapshot.visit_symbol_names(|key, name| {
+        if !words.iter().any(|word| word.may_be_in(name)) {
+            return lookup.check().is_ok();
+        }
         let own = text::words(name);
-        let fits: Vec<f64> = words.iter().map(|word| own.iter().map(|own| fit(word, own)).fold(0.0, f64::max)).collect();
+        let fits: Vec<f64> = words.iter().map(|word| own.iter().map(|own| word.fits(own)).fold(0.0, f64::max)).collect();
         if fits.iter().any(|&fit| fit > 0.0) {
             for (count, fit) in frequency.iter_mut().zip(&fits) {
                 *count += u32::from(*fit > 0.0);
@@ -153,20 +172,20 @@ fn weight_of(head: &SymbolHead, is_test: bool) -> f64 {
     let kind = match head.kind {
         kind if kind.is_type() || kind.is_callable() => 1.0,
         SymbolKind::Module | SymbolKind::Namespace => 0.8,
-        _ => 0.5,
+        _ => 0.4,
     };
     let is_minor = head.flags & (flags::LOCAL | flags::DECLARATION) != 0;
     kind * if is_test { 0.4 } else { 1.0 } * if is_minor { 0.6 } else { 1.0 }
 }
 
 /// What containers, path and documentation add.
-fn surroundings(lookup: &Lookup<'_>, row: &SymbolRow, words: &[String]) -> Result<f64, QueryError> {
+fn surroundings(lookup: &Lookup<'_>, row: &SymbolRow, words: &[Word]) -> Result<f64, QueryError> {
     let mut best: FxHashMap<&str, f64> = FxHashMap::default();
     let mut take = |around: &str, weight: f64| {
         for own in text::words(around) {
             for word in words {
-                let entry = best.entry(word.as_str()).or_default();
-                *entry = entry.max(fit(word, &own) * weight);
+                let entry = best.entry(word.text.as_str()).or_default();
+                *entry = entry.max(word.fits(&own) * weight);
             }
         }
     };
@@ -176,5 +195,5 @@ fn surroundings(lookup: &Lookup<'_>, row: &SymbolRow, words: &[String]) -> Resul
     take(lookup.file(row.file)?.path.as_str(), 0.5);
     take(&row.doc, 0.4);
     // In the order of the words, so that the sum is always the same.
-    Ok(words.iter().filter_map(|word| best.get(word.as_str())).sum())
+    Ok(words.iter().filter_map(|word| best.get(word.text.as_str())).sum())
 }
