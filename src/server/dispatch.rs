@@ -326,15 +326,4 @@ impl Complaints {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn complaints_come_to_rest_and_begin_again() {
-        let mut complaints = Complaints::default();
-        let start = Instant::now();
-        let admitted = (0..100).filter(|_| complaints.admit(start)).count();
-        assert_eq!(admitted, COMPLAINTS_PER_SECOND as usize);
-        assert!(complaints.admit(start + Duration::from_secs(1)));
-    }
-}
+mod tests;

@@ -6,8 +6,8 @@ use super::limits::Limits;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
 use crate::index::{self, ChangeSet, Job, JobState, Jobs, Phase, Progress, Verified};
-use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
+use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
 use crate::source;
 use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
@@ -218,7 +218,15 @@ impl ReadFile for Files {
         // Lines of any length may be looked at; they are cut when they are shown.
         let limits = config::Limits { line_bytes: usize::MAX, ..self.limits };
         let file = source::read_named(&self.root, path, &limits).map_err(|error| io::Error::other(error.to_string()))?;
-        file.text.map(|text| text.bytes).map_err(|reason| io::Error::other(reason.word()))
+        let whole = usize::try_from(limits.file_bytes).unwrap_or(usize::MAX);
+        match file.text {
+            Ok(text) => Ok(text.bytes),
+            // As it is: the question decides what it means.
+            Err(SkipReason::Binary) => {
+                source::read_head(&self.root, path, whole).map_err(|reason| io::Error::other(reason.word()))
+            }
+            Err(reason) => Err(io::Error::other(reason.word())),
+        }
     }
 }
 

@@ -81,3 +81,33 @@ fn a_large_answer_is_written_whole_before_the_end() {
     assert!(client.ended().0.success());
     assert!((1..=500).all(|id| client.answers(&json!(id)) == 1));
 }
+
+#[test]
+fn a_parent_that_is_gone_ends_the_server_though_somebody_holds_its_input_open() {
+    let place = super::client::place(super::client::SMALL);
+    // The shell is the parent; this test holds both pipes open, as a third process may.
+    let script = "exec 3<&0; \"$0\" mcp <&3 & echo '\"started\"'; wait";
+    let mut shell = std::process::Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
+        .current_dir(place.path().join("repository"))
+        .env("COGRAPH_CACHE_DIR", place.path().join("cache"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .expect("there is a shell");
+    let mut input = shell.stdin.take().expect("it is piped");
+    let mut output = std::io::BufReader::new(shell.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut output, &mut line).expect("the shell says that it has started");
+    std::io::Write::write_all(&mut input, format!("{}\n", super::client::initialize("2025-11-25")).as_bytes()).expect("it reads");
+    line.clear();
+    std::io::BufRead::read_line(&mut output, &mut line).expect("the server answers");
+    assert!(line.contains("serverInfo"), "{line}");
+    shell.kill().and_then(|()| shell.wait()).expect("it is our child");
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+    let drain = move || sender.send(std::io::Read::read_to_end(&mut output, &mut Vec::new()));
+    std::thread::Builder::new().spawn(drain).expect("a thread can be started");
+    assert!(receiver.recv_timeout(Duration::from_secs(10)).is_ok(), "the server has outlived its parent");
+    drop(input);
+}

@@ -1,7 +1,7 @@
 //! The answer of `explore`.
 
 use super::show::beginning;
-use super::{CONTENT, RAISE, full_name, name, path, plural, symbol_line};
+use super::{CONTENT, Groups, RAISE, full_name, name, path, plural, symbol_line};
 use crate::query::explore::{Connection, CoveringTest, Explored};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::budget::Page;
@@ -11,13 +11,15 @@ use serde_json::Value;
 
 /// Callers and callees that are named for each symbol.
 const NEIGHBOURS: usize = 6;
+/// Tests that are named.
+const TESTS: usize = 10;
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
         let shown = page.add_all(self.symbols.iter().map(summary));
         page.left_out(shown, self.total.number(), "symbols fit", "name one of these, give `path`, or use `search`");
         page.section("how they connect:", self.connections.iter().take(10).map(connection));
-        let tests = page.section("tests that reach them:", self.tests.iter().take(8).map(|test| self.test(test)));
+        let tests = self.tests(page);
         page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         self.sources(page);
         format!("{shown} of {} symbols that fit · {CONTENT}", self.total)
@@ -33,15 +35,28 @@ impl Answer for ExploreResult {
 }
 
 impl ExploreResult {
-    fn test(&self, test: &CoveringTest) -> String {
-        let covered: Vec<String> = test
-            .covers
-            .iter()
-            .filter_map(|&at| self.symbols.get(at))
-            .map(|explored| name(&explored.symbol).to_string())
-            .collect();
-        let steps = if test.distance > 1 { format!(" in {} calls", test.distance) } else { String::new() };
-        format!("  {}:{} reaches {}{steps}", full_name(&test.symbol), test.symbol.first_line, covered.join(", "))
+    /// Tests by what they reach, at most `TESTS` of them.
+    fn tests(&self, page: &mut Page) -> usize {
+        let mut shown = 0;
+        let tests = &self.tests[..self.tests.len().min(TESTS)];
+        for group in tests.chunk_by(|one, other| one.covers == other.covers) {
+            let covered: Vec<String> = group[0]
+                .covers
+                .iter()
+                .filter_map(|&at| self.symbols.get(at))
+                .map(|explored| name(&explored.symbol).to_string())
+                .collect();
+            let title = format!("tests that reach {}:", covered.join(", "));
+            let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
+            let count =
+                group.iter().take_while(|test| groups.add(&path(&test.symbol.path).to_string(), &test_entry(test))).count();
+            if count > 0 {
+                page.add(&title);
+            }
+            groups.write(page);
+            shown += count;
+        }
+        shown
     }
 
     /// The source of the symbols, best first, with what room is left shared out so that none takes all of it.
@@ -66,6 +81,12 @@ impl ExploreResult {
             page.note(format!("… no room for the source of {}: `show`, or {RAISE}", without.join(", ")));
         }
     }
+}
+
+/// `name:line`, and how far away it is if it is not next to them.
+fn test_entry(test: &CoveringTest) -> String {
+    let steps = if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
+    format!("{}:{}{steps}", name(&test.symbol), test.symbol.first_line)
 }
 
 fn summary(explored: &Explored) -> String {

@@ -1,0 +1,118 @@
+//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never returns.
+
+use super::*;
+use crate::server::arguments::Arguments;
+use crate::server::registry::Tool;
+use crate::server::tools::Host;
+use crate::server::writer;
+use std::io::{BufRead, BufReader};
+use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
+use std::sync::{Mutex, PoisonError};
+
+/// `search` panics, `trace` does not return before the gate is open, whatever it is told; the others answer.
+struct Misbehaving(Mutex<Gate<()>>);
+
+impl Tools for Misbehaving {
+    fn call(&self, tool: &'static Tool, _: &Arguments, host: &dyn Host) -> Reply {
+        match tool.name {
+            "search" => panic!("a defect, with text of a repository: \u{1b}[31m"),
+            "trace" => {
+                host.pause();
+                // The gate is shared: whoever holds it waits for the test to end.
+                let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                Reply::error("too late")
+            }
+            _ => Reply { text: "fine".to_owned(), is_error: false, is_empty: false },
+        }
+    }
+}
+
+/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
+fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
+    let (opener, gate): (Opener<()>, _) = sync_channel(0);
+    let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+    let (input_sender, input) = tokio::sync::mpsc::channel(1 + lines.len());
+    let (event_sender, events) = tokio::sync::mpsc::channel(64);
+    let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+    for line in lines {
+        input_sender.try_send(Input::Pieces(vec![Piece::Line(line.clone().into_bytes())])).expect("there is room");
+    }
+    input_sender.try_send(Input::End).expect("there is room");
+    let channels = Channels { input, events, event_sender, output };
+    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+    let ending = runtime.block_on(dispatcher.run());
+    drop(opener);
+    let messages = BufReader::new(std::io::PipeReader::from(read_end))
+        .lines()
+        .map(|line| serde_json::from_str(&line.expect("the pipe can be read")).expect("messages are JSON"))
+        .collect();
+    (messages, ending)
+}
+
+fn hello() -> String {
+    r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#.to_owned()
+}
+
+fn call(id: u64, tool: &str, arguments: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#)
+}
+
+/// The texts and the verdicts of all answers to an id.
+fn answers(messages: &[Value], id: u64) -> Vec<(String, bool)> {
+    let of_id = messages.iter().filter(|message| message["id"] == id);
+    of_id
+        .map(|message| {
+            let result = &message["result"];
+            (result["content"][0]["text"].as_str().unwrap_or_default().to_owned(), result["isError"] == Value::Bool(true))
+        })
+        .collect()
+}
+
+#[test]
+fn a_tool_that_panics_is_one_failed_call() {
+    let lines = [hello(), call(1, "search", r#"{"query":"x"}"#), call(2, "show", r#"{"targets":["x"]}"#)];
+    let (messages, ending) = run(Limits::default(), &lines);
+    assert_eq!(ending, Ending::InputEnded);
+    assert_eq!(answers(&messages, 2), [("fine".to_owned(), false)]);
+    let failed = answers(&messages, 1);
+    assert!(failed.len() == 1 && failed[0].1 && failed[0].0.contains("internal error"), "{failed:?}");
+    assert!(!failed[0].0.contains("repository"), "the message of a panic may hold anything");
+}
+
+#[test]
+fn a_tool_that_never_returns_gives_its_place_back_at_the_deadline() {
+    let limits = Limits {
+        heavy_permits: 1,
+        deadline: Some(Duration::from_millis(60)),
+        index_wait: Duration::from_millis(40),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let lines =
+        [hello(), call(1, "trace", r#"{"symbol":"x"}"#), call(2, "trace", r#"{"symbol":"x"}"#), call(3, "overview", "{}")];
+    let (messages, ending) = run(limits, &lines);
+    assert_eq!(ending, Ending::InputEnded);
+    for id in [1, 2] {
+        let timed_out = answers(&messages, id);
+        assert!(timed_out.len() == 1 && timed_out[0].1 && timed_out[0].0.contains("timed out"), "{id}: {timed_out:?}");
+    }
+    assert_eq!(answers(&messages, 3), [("fine".to_owned(), false)], "a paused call keeps nobody waiting");
+}
+
+#[test]
+fn what_does_not_end_in_the_grace_is_answered_all_the_same() {
+    let limits = Limits { end_grace: Duration::from_millis(30), ..Limits::default() };
+    let (messages, _) = run(limits, &[hello(), call(1, "trace", r#"{"symbol":"x"}"#)]);
+    let ended = answers(&messages, 1);
+    assert!(ended.len() == 1 && ended[0].1 && ended[0].0.contains("ending"), "{ended:?}");
+}
+
+#[test]
+fn complaints_come_to_rest_and_begin_again() {
+    let mut complaints = Complaints::default();
+    let start = Instant::now();
+    let admitted = (0..100).filter(|_| complaints.admit(start)).count();
+    assert_eq!(admitted, COMPLAINTS_PER_SECOND as usize);
+    assert!(complaints.admit(start + Duration::from_secs(1)));
+}
