@@ -12,13 +12,14 @@ mod infer;
 mod lookup;
 mod member;
 mod modules;
+mod paths;
 mod relations;
 mod result;
 mod site;
 mod ty;
 mod unit;
 
-use crate::model::RepoPath;
+use crate::model::{RepoPath, SymbolKind};
 use crate::model::facts::{LocalSymbol, NameId};
 use crate::model::graph::{FileId, FileRecord, FileResolution, SymbolRef};
 use rustc_hash::FxHashMap;
@@ -56,6 +57,8 @@ pub struct Program<'a> {
     containers: FxHashMap<SymbolRef, SymbolRef>,
     /// Every member, by name.
     members: FxHashMap<Name, Symbols>,
+    /// Every macro, by name.
+    macros: FxHashMap<Name, Symbols>,
 }
 
 impl<'a> Program<'a> {
@@ -73,10 +76,12 @@ impl<'a> Program<'a> {
             implemented: FxHashMap::default(),
             containers: FxHashMap::default(),
             members: FxHashMap::default(),
+            macros: FxHashMap::default(),
         };
         program.modules.connect = modules::connect(&program);
         member::extend(&mut program);
-        program.members = member::by_name(&program);
+        program.members = member::by_name(&program, &[SymbolKind::Method, SymbolKind::Constructor]);
+        program.macros = member::by_name(&program, &[SymbolKind::Macro]);
         program
     }
 

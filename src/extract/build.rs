@@ -165,6 +165,18 @@ impl Builder {
         }
     }
 
+    /// Gives the last binding another name.
+    pub(super) fn rename_last(&mut self, name: NameId) {
+        let Some(position) = self.facts.bindings.len().checked_sub(1) else { return };
+        let id = BindingId::at(position);
+        let binding = &mut self.facts.bindings[position];
+        let (scope, before) = (binding.scope, std::mem::replace(&mut binding.name, name));
+        if self.bound.get(&(scope, before)) == Some(&id) {
+            self.bound.remove(&(scope, before));
+        }
+        self.bound.entry((scope, name)).or_insert(id);
+    }
+
     /// Whether an expression from `first` on names `name`.
     pub(super) fn names_since(&self, first: usize, name: NameId) -> bool {
         self.facts.exprs[first..].iter().any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))

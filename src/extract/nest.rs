@@ -305,8 +305,9 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Macro { name, params, value, suffix } = rule else { return ExprId::NONE };
+        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
         let Some(name_node) = name.first(node) else { return ExprId::NONE };
+        let suffix = self.language.manifest.names.macro_suffix.as_deref();
         let name = self.name_of(name_node);
         let params_node = params.as_ref().and_then(|selector| selector.first(node));
         let kind = if params.is_some() { SymbolKind::Macro } else { SymbolKind::Constant };
@@ -323,11 +324,10 @@ impl<'t> Walker<'t> {
         }
         let _ = value_node;
         if let Some(suffix) = suffix {
-            // The macro is known by its name with the suffix.
+            // The macro is known by its name with the suffix, and by that alone.
             let marked = format!("{}{suffix}", self.build.text(name));
             let marked = self.build.name(&marked);
-            let scope = self.build.symbol_mut(symbol).scope;
-            self.build.bind_symbol(scope, scope, marked, 0, symbol);
+            self.build.rename_last(marked);
         }
         ExprId::NONE
     }

@@ -119,6 +119,15 @@ pub struct Modules {
     /// The decorator of a child module that gives the path of its file.
     #[serde(default)]
     pub path_decorator: Option<String>,
+    /// Root files of a package's crates, by path in its folder; the first is its library.
+    #[serde(default)]
+    pub roots: Vec<String>,
+    /// Folders of a package in which every file is a crate -> the table of the package's manifest that names more of them.
+    #[serde(default)]
+    pub crate_folders: BTreeMap<String, String>,
+    /// A module does not see the names of the module around it.
+    #[serde(default)]
+    pub closed: bool,
     /// Files of a folder see each other's top-level names.
     #[serde(default)]
     pub shared_folder: bool,
@@ -179,6 +188,8 @@ pub struct Names {
     pub export_objects: Vec<String>,
     /// Member of a type or callable whose members are those of its values (`prototype`).
     pub values_member: Option<String>,
+    /// What the names of macros end in where they are applied: macros have names of their own.
+    pub macro_suffix: Option<String>,
     /// A list of names that are exported (`__all__`).
     pub export_list: Option<String>,
     /// Member that makes a value callable.

@@ -172,8 +172,8 @@ pub(crate) enum Rule {
     },
     /// An import.
     Import { form: ImportForm },
-    /// A macro whose replacement is text. With a suffix, macros have names of their own that end in it.
-    Macro { name: Selector, params: Option<Selector>, value: Option<Selector>, suffix: Option<String> },
+    /// A macro whose replacement is text.
+    Macro { name: Selector, params: Option<Selector>, value: Option<Selector> },
     /// Sets the visibility of the members after it.
     Section {},
 
@@ -294,12 +294,10 @@ pub(crate) enum Rule {
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
     /// One case of a `Match`: a pattern, or types that the value is known to have in it; `guard` must hold as well.
     Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
-    /// Applies a macro to tokens; `suffix` marks its name, `read` says what the tokens look like.
+    /// Applies a macro to tokens; `read` says what they look like.
     MacroCall {
         name: Selector,
         tokens: Selector,
-        #[serde(default)]
-        suffix: String,
         read: TokenWords,
     },
     /// A test written as a call with a title and a closure.

@@ -19,6 +19,9 @@ pub(super) type Visited = Vec<(Module, Name)>;
 impl<'a> Resolver<'_, 'a> {
     /// What a name means at a place in a file, and how it was found.
     pub(super) fn lookup(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<(Entity, Step)> {
+        if let Some(entity) = self.path_word(file, name, scope) {
+            return Some((entity, Step::ModuleMember));
+        }
         let unit = self.program.known(file);
         let rules = &unit.language.manifest.resolution;
         let mut current = scope;
@@ -38,9 +41,15 @@ impl<'a> Resolver<'_, 'a> {
                 return Some((Entity::Symbols(found), Step::SelfMember));
             }
             crossed |= kind == ScopeKind::Function;
+            if kind == ScopeKind::Module && unit.language.manifest.modules.closed {
+                break;
+            }
             current = unit.parent(current);
         }
-        self.beyond_file(file, name)
+        if let Some(entity) = self.macro_named(file, name, scope, at) {
+            return Some((entity, Step::Package));
+        }
+        self.beyond_file(file, name, scope)
     }
 
     fn step_of(&self, _file: FileId, found: &Found) -> Step {
@@ -166,7 +175,7 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     /// Names that a file sees without binding them: of its package, through wildcards, and builtins.
-    fn beyond_file(&mut self, file: FileId, name: Name) -> Option<(Entity, Step)> {
+    fn beyond_file(&mut self, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let shares = manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
@@ -176,19 +185,30 @@ impl<'a> Resolver<'_, 'a> {
         {
             return Some((entity, Step::Package));
         }
-        if let Some(entity) = self.through_wildcards(file, name, &mut Visited::new()) {
+        if let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::new()) {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
+        if let Some(library) = self.program.modules.library(file, text) {
+            return Some((Entity::Module(Module::File(library)), Step::ModuleMember));
+        }
         let builtins = &manifest.builtins;
         let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
         (is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude))
             .then_some((Entity::Builtin(name), Step::Builtin))
     }
 
-    pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
-        let wildcards = self.program.known(file).wildcards.clone();
+    /// What wildcard imports that hold at a scope give for a name.
+    pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, from: ScopeId, visited: &mut Visited) -> Option<Entity> {
+        let unit = self.program.known(file);
+        let closed = unit.language.manifest.modules.closed;
+        let module = |scope| closed.then(|| super::modules::inline_modules(unit, scope));
+        let wildcards = unit.wildcards.clone();
         wildcards.into_iter().find_map(|import| {
+            let scope = unit.facts.imports[import.get()?].scope;
+            if !self.encloses(file, scope, from) || module(scope) != module(from) {
+                return None;
+            }
             let ImportTarget::Path { module, path } = self.program.modules.target(file, import.get()?) else { return None };
             if path.is_empty() {
                 return self.module_member(*module, name, visited);
@@ -237,8 +257,11 @@ impl<'a> Resolver<'_, 'a> {
     pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name) -> Option<Entity> {
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
-            let found = self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false)?;
-            return self.follow_import(found);
+            let found = self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false);
+            return match found {
+                Some(found) => self.follow_import(found),
+                None => self.through_wildcards(symbol.file, name, entry.inner, &mut Visited::new()),
+            };
         }
         let found = self.type_member(symbol, name);
         (!found.is_empty()).then_some(Entity::Symbols(found))
@@ -251,6 +274,7 @@ impl<'a> Resolver<'_, 'a> {
         }
         visited.push((module, name));
         let found = match module {
+            Module::File(file) if self.is_super_word(file, name) => self.above(&Entity::Module(module)),
             Module::File(file) => self.file_member(file, name, visited),
             Module::Package(package) => self.package_member(package, name),
         };
@@ -277,7 +301,7 @@ impl<'a> Resolver<'_, 'a> {
             let symbol = crate::model::facts::LocalSymbol::at(symbol);
             return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
         }
-        self.through_wildcards(file, name, visited)
+        self.through_wildcards(file, name, top, visited)
     }
 
     /// A binding at the top of a file that only gives another name to something.

@@ -1,5 +1,6 @@
 //! Members of types: the order of bases, what types gain outside of their bodies, and lookups along both.
 
+use super::modules::Module;
 use super::ty::{Entity, Ty};
 use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::MemberLookup;
@@ -57,14 +58,14 @@ pub(super) fn extend(program: &mut Program<'_>) {
     }
 }
 
-/// Every member of every type, by name.
-pub(super) fn by_name(program: &Program<'_>) -> FxHashMap<Name, Symbols> {
+/// Every symbol of some kinds, by name.
+pub(super) fn by_name(program: &Program<'_>, kinds: &[SymbolKind]) -> FxHashMap<Name, Symbols> {
     let mut members: FxHashMap<Name, Symbols> = FxHashMap::default();
     for (position, unit) in program.units.iter().enumerate() {
         let Some(unit) = unit else { continue };
         let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
-            if matches!(symbol.kind, SymbolKind::Method | SymbolKind::Constructor) {
+            if kinds.contains(&symbol.kind) {
                 members.entry(unit.name(symbol.name)).or_default().push(SymbolRef { file, symbol: LocalSymbol::at(position) });
             }
         }
@@ -263,11 +264,15 @@ impl Resolver<'_, '_> {
     pub(super) fn member(&mut self, of: &Ty, name: Name) -> Member {
         match of {
             Ty::Unknown => Member::Unknown,
+            Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => self.inline_member(*symbol, name),
             Ty::Instance(symbol, _) | Ty::Type(symbol, _) => self.symbol_members(*symbol, name),
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
                 found if !found.is_empty() => Member::Symbols(found),
                 _ => self.missing(*symbol, name),
             },
+            Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => {
+                self.above(&Entity::Module(Module::File(*file))).map_or(Member::None, Member::Entity)
+            }
             Ty::Module(module) => match self.module_member(*module, name, &mut Vec::new()) {
                 Some(entity) => Member::Entity(entity),
                 None => Member::None,
@@ -291,6 +296,15 @@ impl Resolver<'_, '_> {
             Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
             Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
         }
+    }
+
+    /// What a module or namespace written inside a file has under a name.
+    fn inline_member(&mut self, module: SymbolRef, name: Name) -> Member {
+        let found = match self.is_super_word(module.file, name) {
+            true => self.above(&Entity::Symbols(Symbols::from_slice(&[module]))),
+            false => self.symbol_member(module, name),
+        };
+        found.map_or(Member::None, Member::Entity)
     }
 
     fn symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
@@ -362,6 +376,10 @@ impl Resolver<'_, '_> {
             (true, None) => Member::Unknown,
         }
     }
+}
+
+fn is_module(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
 }
 
 /// What is found under a name.

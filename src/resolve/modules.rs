@@ -10,6 +10,8 @@ mod folders;
 mod includes;
 mod relative;
 
+pub(super) use crates::inline_modules;
+
 use super::unit::Unit;
 use super::{Name, Program, ProjectFile};
 use crate::grammar::{Language, ModuleSystem};
@@ -93,7 +95,7 @@ impl Modules {
             modules.add_to_package(family(unit.language), name, id);
         }
         modules.includes = includes::Index::new(files, units);
-        modules.crates = crates::Index::new(&modules);
+        modules.crates = crates::Index::new(&modules, files, units);
         modules.relative = relative::Index::new(&modules);
         modules.folders = folders::Index::new(&modules);
         modules
@@ -147,6 +149,21 @@ impl Modules {
     /// The package that a file belongs to.
     pub(super) fn package_of(&self, file: FileId) -> Option<u32> {
         self.of_file[file.0 as usize]
+    }
+
+    /// The root file of the crate that a file belongs to.
+    pub(super) fn crate_root(&self, file: FileId) -> FileId {
+        self.crates.root(file)
+    }
+
+    /// The file and scope that name a file as a child module.
+    pub(super) fn crate_parent(&self, file: FileId) -> Option<(FileId, crate::model::facts::ScopeId)> {
+        self.crates.parent(file)
+    }
+
+    /// The root file of the library that a file knows under a name.
+    pub(super) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+        self.crates.library(file, name)
     }
 
     fn package_named(&self, family: &str, name: &str) -> Option<u32> {

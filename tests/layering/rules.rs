@@ -35,7 +35,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio", &["server"]),
     ("serde", &["grammar", "server"]),
     ("serde_json", &["server"]),
-    ("toml", &["grammar"]),
+    ("toml", &["grammar", "resolve"]),
     ("signal_hook", &["server"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),

@@ -1,108 +1,233 @@
-//! Crate trees: modules start at the root file of a crate; a child module is a file or folder beside its parent.
+//! Crate trees: modules start at the root files of a crate; a child module is a file beside its parent, in its parent's
+//! folder, where a decorator says, or written inside its parent.
 
-use super::{ImportTarget, Module, Modules, item};
-use crate::model::facts::{Import, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::Program;
+mod packages;
 
-/// What the system's project files say.
+use super::{ImportTarget, Module, Modules, normal};
+use crate::model::RepoPath;
+use crate::model::facts::{Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
+use crate::model::graph::{FileId, FileRecord};
+use crate::resolve::unit::Unit;
+use crate::resolve::{Name, Program};
+use packages::Package;
+use rustc_hash::FxHashMap;
+
+/// The trees of all crates.
 #[derive(Debug, Default)]
-pub(super) struct Index {}
+pub(in crate::resolve) struct Index {
+    /// Packages; those in deeper folders come first.
+    packages: Vec<Package>,
+    places: FxHashMap<FileId, Place>,
+}
+
+/// Where a file stands in a tree of modules.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    root: FileId,
+    /// The file that names it as a child, and the scope in which it does.
+    parent: Option<(FileId, ScopeId)>,
+    package: Option<usize>,
+}
 
 impl Index {
-    pub(super) fn new(_modules: &Modules) -> Self {
-        Self {}
+    pub(super) fn new(modules: &Modules, files: &[FileRecord], units: &[Option<Unit<'_>>]) -> Self {
+        let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
+        let is_here = |unit: &&Unit<'_>| unit.language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
+        let ids: Vec<FileId> = (0..files.len())
+            .map(|position| FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files")))
+            .filter(|id| units[id.0 as usize].as_ref().as_ref().is_some_and(|unit| is_here(&unit)))
+            .collect();
+        let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
+        let is_root = |id: &&FileId| {
+            let name = files[id.0 as usize].path.file_name();
+            let rules = units[id.0 as usize].as_ref().map(|unit| &unit.language.manifest.modules.roots);
+            rules.is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
+        };
+        roots.extend(ids.iter().filter(is_root).copied());
+        for root in roots {
+            index.grow(modules, files, units, root);
+        }
+        // Files that no root leads to are roots of their own, those highest up first.
+        let mut left: Vec<FileId> = ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
+        left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
+        for file in left {
+            index.grow(modules, files, units, file);
+        }
+        index
+    }
+
+    fn grow(&mut self, modules: &Modules, files: &[FileRecord], units: &[Option<Unit<'_>>], root: FileId) {
+        if self.places.contains_key(&root) {
+            return;
+        }
+        let package = self.package_at(&files[root.0 as usize].path);
+        self.places.insert(root, Place { root, parent: None, package });
+        let mut waiting = vec![root];
+        while let Some(file) = waiting.pop() {
+            let Some(unit) = &units[file.0 as usize] else { continue };
+            for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
+                let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
+                let path = &files[file.0 as usize].path;
+                let Some(child) = child_file(modules, unit, path, file == root, import, name) else { continue };
+                if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
+                    entry.insert(Place { root, parent: Some((file, import.scope)), package });
+                    waiting.push(child);
+                }
+            }
+        }
+    }
+
+    fn package_at(&self, path: &RepoPath) -> Option<usize> {
+        let inside = |package: &Package| {
+            package.folder.is_empty() || path.as_str().strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.packages.iter().position(inside)
+    }
+
+    /// The root file of the crate that a file belongs to.
+    pub(in crate::resolve) fn root(&self, file: FileId) -> FileId {
+        self.places.get(&file).map_or(file, |place| place.root)
+    }
+
+    /// The file and scope that name a file as a child module.
+    pub(in crate::resolve) fn parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
+        self.places.get(&file)?.parent
+    }
+
+    /// The root file of the library that a file knows under a name.
+    pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+        let own = self.places.get(&file)?.package.map(|position| &self.packages[position]);
+        let name = own.and_then(|package| package.renames.get(name)).map_or(name, String::as_str);
+        let named = |package: &&Package| package.library_name == name;
+        own.filter(named).or_else(|| self.packages.iter().find(named))?.library
     }
 }
 
+/// Whether an import names a child module.
+fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
+    import.kind == ImportKind::Module && import.item.is_some() && unit.language.manifest.modules.self_word.is_some()
+}
+
+/// The modules written inside the file around a scope, outermost first.
+pub(in crate::resolve) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
+    let mut found = Vec::new();
+    let mut current = scope;
+    while current.is_some() {
+        if unit.scope_kind(current) == ScopeKind::Module {
+            found.push(unit.scope_symbol(current));
+        }
+        current = unit.parent(current);
+    }
+    found.reverse();
+    found
+}
+
+fn inline_names<'u>(unit: &'u Unit<'_>, scope: ScopeId) -> impl Iterator<Item = &'u str> {
+    inline_modules(unit, scope).into_iter().filter_map(|module| {
+        let name = unit.facts.symbols[module.get()?].name;
+        Some(&*unit.facts.names[name.get()?])
+    })
+}
+
+fn child_file(modules: &Modules, unit: &Unit<'_>, path: &RepoPath, is_root: bool, import: &Import, name: &str) -> Option<FileId> {
+    let rules = &unit.language.manifest.modules;
+    let stem = path.file_name().rsplit_once('.').map_or(path.file_name(), |(stem, _)| stem);
+    let is_index = is_root || rules.index.iter().any(|index| index == stem);
+    let inline: Vec<&str> = inline_names(unit, import.scope).collect();
+    let own = if is_index { path.directory().to_owned() } else { joined(path.directory(), stem) };
+    if Some(&*import.module) != rules.self_word.as_deref() {
+        let base = if inline.is_empty() { path.directory() } else { own.as_str() };
+        let base = inline.iter().fold(base.to_owned(), |base, part| joined(&base, part));
+        return modules.file_at(&normal(&base, &import.module)?);
+    }
+    let base = inline.iter().fold(own, |base, part| joined(&base, part));
+    let base = joined(&base, name);
+    rules.extensions.iter().find_map(|ending| {
+        let beside = modules.file_at(&format!("{base}.{ending}"));
+        beside.or_else(|| rules.index.iter().find_map(|index| modules.file_at(&format!("{base}/{index}.{ending}"))))
+    })
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    let rules = &program.known(file).language.manifest.modules;
-    if import.kind == ImportKind::Module {
-        return child(program, file, program.text(item(program, file, import)?))
-            .map(|file| ImportTarget::module(Module::File(file)));
+    let unit = program.known(file);
+    let rules = &unit.language.manifest.modules;
+    let index = &program.modules.crates;
+    if is_child(unit, import) {
+        let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
+        let path = &program.files[file.0 as usize].path;
+        let is_root = index.root(file) == file;
+        return child_file(&program.modules, unit, path, is_root, import, name).map(|file| ImportTarget::module(Module::File(file)));
     }
-    let mut segments = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).peekable();
-    let mut module = file;
-    match segments.peek().copied() {
-        Some(first) if rules.root_word.as_deref() == Some(first) => {
-            module = root(program, file);
-            segments.next();
+    let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
+    if let Some(item) = import.item.get() {
+        segments.push(&unit.facts.names[item]);
+    }
+    let (first, rest) = segments.split_first()?;
+    let is = |word: &Option<String>, segment: &str| word.as_deref() == Some(segment);
+    let (module, inline, rest) = if is(&rules.root_word, first) {
+        (index.root(file), Vec::new(), rest)
+    } else if is(&rules.self_word, first) || is(&rules.super_word, first) {
+        let mut at = (file, inline_modules(unit, import.scope));
+        let steps = segments.iter().take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment)).count();
+        for segment in &segments[..steps] {
+            if is(&rules.super_word, segment) && at.1.pop().is_none() {
+                let (parent, scope) = index.parent(at.0)?;
+                at = (parent, inline_modules(program.known(parent), scope));
+            }
         }
-        Some(first) if rules.self_word.as_deref() == Some(first) => {
-            segments.next();
-        }
-        _ => {}
-    }
-    while segments.peek().copied() == rules.super_word.as_deref() && segments.peek().is_some() {
-        module = parent(program, module)?;
-        segments.next();
-    }
-    let mut path = Vec::new();
-    for segment in segments {
+        (at.0, at.1, &segments[steps..])
+    } else if import.kind != ImportKind::Module && is_bound(program, file, import, first) {
+        (file, inline_modules(unit, import.scope), &segments[..])
+    } else if let Some(library) = index.library(file, first) {
+        (library, Vec::new(), rest)
+    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import) {
+        (file, inline_modules(unit, import.scope), &segments[..])
+    } else {
+        return None;
+    };
+    let names = inline.into_iter().map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
+    let mut path: Vec<Name> = names.collect();
+    for segment in rest {
         path.push(program.names.get(segment)?);
-    }
-    if import.kind == ImportKind::Item {
-        path.push(item(program, file, import)?);
     }
     Some(ImportTarget::Path { module: Module::File(module), path: path.into() })
 }
 
-/// The folder in which the children of a module are, and the module's own name.
-fn places(program: &Program<'_>, file: FileId) -> (String, String) {
-    let path = &program.files[file.0 as usize].path;
-    let stem = path.file_name().rsplit_once('.').map_or(path.file_name(), |(stem, _)| stem);
-    let folder = path.directory();
-    let is_index = program.known(file).language.manifest.modules.index.iter().any(|index| index == stem);
-    let inner = match (is_index, folder.is_empty()) {
-        (true, _) => folder.to_owned(),
-        (false, true) => stem.to_owned(),
-        (false, false) => format!("{folder}/{stem}"),
-    };
-    (inner, folder.to_owned())
-}
-
-fn child(program: &Program<'_>, file: FileId, name: &str) -> Option<FileId> {
-    let rules = &program.known(file).language.manifest.modules;
-    let (folder, _) = places(program, file);
-    let base = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    let files = rules.extensions.iter().flat_map(|ending| {
-        std::iter::once(format!("{base}.{ending}"))
-            .chain(rules.index.iter().map(move |_| String::new()))
-            .filter(|path| !path.is_empty())
-    });
-    let indexes = rules.extensions.iter().flat_map(|ending| rules.index.iter().map(move |index| (ending, index)));
-    files
-        .into_iter()
-        .find_map(|path| program.modules.file_at(&path))
-        .or_else(|| indexes.into_iter().find_map(|(ending, index)| program.modules.file_at(&format!("{base}/{index}.{ending}"))))
-}
-
-fn parent(program: &Program<'_>, file: FileId) -> Option<FileId> {
-    let connected = |candidate: FileId| {
-        let unit = program.unit(candidate)?;
-        let imports = unit.facts.imports.iter().enumerate();
-        let mut children = imports.filter(|(_, import)| import.kind == ImportKind::Module);
-        children.find_map(|(_, import)| {
-            (child(program, candidate, program.text(item(program, candidate, import)?)) == Some(file)).then_some(candidate)
-        })
-    };
-    let (_, folder) = places(program, file);
-    let package = program.modules.package_of(file)?;
-    let above = folder.rsplit_once('/').map_or(String::new(), |(above, _)| above.to_owned());
-    let family = super::family(program.known(file).language);
-    let beside = program.modules.package(package).files.iter().copied();
-    let outside = program.modules.package_named(family, &above).map(|package| program.modules.package(package).files.as_slice());
-    beside.chain(outside.unwrap_or_default().iter().copied()).filter(|&other| other != file).find_map(connected)
-}
-
-/// The root of the crate: the last file on the way up.
-fn root(program: &Program<'_>, file: FileId) -> FileId {
-    let mut current = file;
-    for _ in 0..64 {
-        match parent(program, current) {
-            Some(parent) => current = parent,
-            None => break,
+/// Whether the module around an import knows a name otherwise than by this import.
+fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
+    let unit = program.known(file);
+    let Some(name) = program.names.get(name) else { return false };
+    let mut scope = import.scope;
+    while scope.is_some() {
+        let found = unit.bindings(scope, name).any(|(_, binding)| {
+            binding.import.get().is_none_or(|position| {
+                let other = &unit.facts.imports[position];
+                !std::ptr::eq(other, import) && (other.kind == ImportKind::Module || !other.module.is_empty())
+            })
+        });
+        if found {
+            return true;
         }
+        if matches!(unit.scope_kind(scope), ScopeKind::Module | ScopeKind::File) {
+            return false;
+        }
+        scope = unit.parent(scope);
     }
-    current
+    false
+}
+
+/// Whether a name may come into the module around an import through a wildcard from this repository.
+fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
+    let unit = program.known(file);
+    let rules = &unit.language.manifest.modules;
+    let words = [&rules.root_word, &rules.self_word, &rules.super_word];
+    unit.wildcards.iter().filter_map(|wildcard| wildcard.get()).any(|position| {
+        let other = &unit.facts.imports[position];
+        let first = other.module.split(rules.separator.as_str()).next();
+        other.scope == import.scope && !std::ptr::eq(other, import) && words.iter().any(|word| word.as_deref() == first)
+    })
 }

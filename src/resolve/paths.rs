@@ -1,0 +1,73 @@
+//! Words that start a path (the root, this module, the one around), names of packages, and macros with names of their own.
+
+use super::modules::{self, Module};
+use super::ty::Entity;
+use super::{Name, Resolver, Symbols};
+use crate::model::SymbolKind;
+use crate::model::facts::ScopeId;
+use crate::model::graph::{FileId, SymbolRef};
+
+impl Resolver<'_, '_> {
+    /// What a word that starts a path means at a place.
+    pub(super) fn path_word(&self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+        let rules = &self.program.known(file).language.manifest.modules;
+        let text = Some(self.program.text(name));
+        if rules.root_word.is_none() && rules.self_word.is_none() {
+            None
+        } else if text == rules.root_word.as_deref() {
+            Some(Entity::Module(Module::File(self.program.modules.crate_root(file))))
+        } else if text == rules.self_word.as_deref() {
+            Some(self.module_around(file, scope))
+        } else if text == rules.super_word.as_deref() {
+            self.above(&self.module_around(file, scope))
+        } else {
+            None
+        }
+    }
+
+    /// The innermost module around a scope: one written inside the file, or the file.
+    fn module_around(&self, file: FileId, scope: ScopeId) -> Entity {
+        match modules::inline_modules(self.program.known(file), scope).last() {
+            Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
+            None => Entity::Module(Module::File(file)),
+        }
+    }
+
+    /// The module around a module.
+    pub(super) fn above(&self, module: &Entity) -> Option<Entity> {
+        match module {
+            Entity::Symbols(symbols) => {
+                let symbol = symbols.iter().find(|symbol| self.program.symbol(**symbol).kind == SymbolKind::Module)?;
+                Some(self.module_around(symbol.file, self.program.symbol(*symbol).scope))
+            }
+            Entity::Module(Module::File(file)) => {
+                let (parent, scope) = self.program.modules.crate_parent(*file)?;
+                Some(self.module_around(parent, scope))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a name is the word for the module around.
+    pub(super) fn is_super_word(&self, file: FileId, name: Name) -> bool {
+        let word = &self.program.known(file).language.manifest.modules.super_word;
+        word.as_deref() == Some(self.program.text(name))
+    }
+
+    /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
+    pub(super) fn macro_named(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<Entity> {
+        let program = self.program;
+        let manifest = &program.known(file).language.manifest;
+        let plain = program.text(name).strip_suffix(manifest.names.macro_suffix.as_deref()?)?;
+        let imported = program.names.get(plain).and_then(|plain| self.lookup(file, plain, scope, at));
+        if let Some((Entity::External(outside), _)) = imported {
+            return Some(Entity::External(outside));
+        }
+        let all = program.names.get(plain).and_then(|plain| program.macros.get(&plain));
+        let all: Symbols = all.into_iter().flatten().copied().collect();
+        let root = program.modules.crate_root(file);
+        let own: Symbols = all.iter().copied().filter(|symbol| program.modules.crate_root(symbol.file) == root).collect();
+        let found = if own.is_empty() { all } else { own };
+        (!found.is_empty()).then_some(Entity::Symbols(found))
+    }
+}
