@@ -14,7 +14,15 @@ use std::rc::Rc;
 const CHAIN: usize = 32;
 
 /// Names under way, so that circular re-exports end.
-pub(super) type Visited = Vec<(Module, Name)>;
+pub(super) type Visited = Vec<(Place, Name)>;
+
+/// Where a name is under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Module(Module),
+    /// A module written inside a file.
+    Inline(SymbolRef),
+}
 
 impl<'a> Resolver<'_, 'a> {
     /// What a name means at a place in a file, and how it was found.
@@ -248,20 +256,27 @@ impl<'a> Resolver<'_, 'a> {
         match entity {
             Entity::Module(module) => self.module_member(*module, name, visited),
             Entity::External(outer) => Some(Entity::External(Rc::from(format!("{outer}.{}", self.program.text(name))))),
-            Entity::Symbols(symbols) => symbols.clone().into_iter().find_map(|symbol| self.symbol_member(symbol, name)),
+            Entity::Symbols(symbols) => symbols.clone().into_iter().find_map(|symbol| self.symbol_member(symbol, name, visited)),
             Entity::Local(..) | Entity::Builtin(_) => None,
         }
     }
 
     /// What a name means inside a namespace or type.
-    pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name) -> Option<Entity> {
+    pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name, visited: &mut Visited) -> Option<Entity> {
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
-            let found = self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false);
-            return match found {
-                Some(found) => self.follow_import(found),
-                None => self.through_wildcards(symbol.file, name, entry.inner, &mut Visited::new()),
+            let place = (Place::Inline(symbol), name);
+            if visited.len() >= CHAIN || visited.contains(&place) {
+                return None;
+            }
+            visited.push(place);
+            let found = match self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false) {
+                Some(Found::Entity(entity)) => Some(entity),
+                Some(Found::Import(file, import)) => self.import_entity(file, import, visited),
+                None => self.through_wildcards(symbol.file, name, entry.inner, visited),
             };
+            visited.pop();
+            return found;
         }
         let found = self.type_member(symbol, name);
         (!found.is_empty()).then_some(Entity::Symbols(found))
@@ -269,10 +284,11 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a name means to those who import a module.
     pub(super) fn module_member(&mut self, module: Module, name: Name, visited: &mut Visited) -> Option<Entity> {
-        if visited.len() >= CHAIN || visited.contains(&(module, name)) {
+        let place = (Place::Module(module), name);
+        if visited.len() >= CHAIN || visited.contains(&place) {
             return None;
         }
-        visited.push((module, name));
+        visited.push(place);
         let found = match module {
             Module::File(file) if self.is_super_word(file, name) => self.above(&Entity::Module(module)),
             Module::File(file) => self.file_member(file, name, visited),

@@ -302,7 +302,7 @@ impl Resolver<'_, '_> {
     fn inline_member(&mut self, module: SymbolRef, name: Name) -> Member {
         let found = match self.is_super_word(module.file, name) {
             true => self.above(&Entity::Symbols(Symbols::from_slice(&[module]))),
-            false => self.symbol_member(module, name),
+            false => self.symbol_member(module, name, &mut Vec::new()),
         };
         found.map_or(Member::None, Member::Entity)
     }
