@@ -19,9 +19,9 @@ mod site;
 mod ty;
 mod unit;
 
-use crate::model::{RepoPath, SymbolKind};
 use crate::model::facts::{LocalSymbol, NameId};
 use crate::model::graph::{FileId, FileRecord, FileResolution, SymbolRef};
+use crate::model::{RepoPath, SymbolKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use unit::{Names, Unit};

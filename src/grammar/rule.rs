@@ -295,11 +295,7 @@ pub(crate) enum Rule {
     /// One case of a `Match`: a pattern, or types that the value is known to have in it; `guard` must hold as well.
     Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
     /// Applies a macro to tokens; `read` says what they look like.
-    MacroCall {
-        name: Selector,
-        tokens: Selector,
-        read: TokenWords,
-    },
+    MacroCall { name: Selector, tokens: Selector, read: TokenWords },
     /// A test written as a call with a title and a closure.
     NamedArgument { value: Selector },
     /// A chain of declarators around a name.

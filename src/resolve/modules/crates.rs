@@ -32,10 +32,10 @@ struct Place {
 impl Index {
     pub(super) fn new(modules: &Modules, files: &[FileRecord], units: &[Option<Unit<'_>>]) -> Self {
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
-        let is_here = |unit: &&Unit<'_>| unit.language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
+        let is_here = |unit: &Unit<'_>| unit.language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
         let ids: Vec<FileId> = (0..files.len())
             .map(|position| FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files")))
-            .filter(|id| units[id.0 as usize].as_ref().as_ref().is_some_and(|unit| is_here(&unit)))
+            .filter(|id| units[id.0 as usize].as_ref().as_ref().is_some_and(|unit| is_here(unit)))
             .collect();
         let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
@@ -79,7 +79,8 @@ impl Index {
 
     fn package_at(&self, path: &RepoPath) -> Option<usize> {
         let inside = |package: &Package| {
-            package.folder.is_empty() || path.as_str().strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            package.folder.is_empty()
+                || path.as_str().strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
         };
         self.packages.iter().position(inside)
     }
@@ -160,7 +161,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
         let path = &program.files[file.0 as usize].path;
         let is_root = index.root(file) == file;
-        return child_file(&program.modules, unit, path, is_root, import, name).map(|file| ImportTarget::module(Module::File(file)));
+        return child_file(&program.modules, unit, path, is_root, import, name)
+            .map(|file| ImportTarget::module(Module::File(file)));
     }
     let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
     if let Some(item) = import.item.get() {
@@ -194,7 +196,25 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     for segment in rest {
         path.push(program.names.get(segment)?);
     }
-    Some(ImportTarget::Path { module: Module::File(module), path: path.into() })
+    let (mut module, mut steps) = (module, 0);
+    while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name)) {
+        module = child;
+        steps += 1;
+    }
+    Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
+}
+
+/// The file of the child module of this name, where the module has nothing else of that name.
+fn only_child(program: &Program<'_>, file: FileId, name: Name) -> Option<FileId> {
+    let unit = program.known(file);
+    let mut named = unit.bindings(ScopeId(0), name);
+    let (Some((_, binding)), None) = (named.next(), named.next()) else { return None };
+    let import = &unit.facts.imports[binding.import.get()?];
+    if !is_child(unit, import) {
+        return None;
+    }
+    let is_root = program.modules.crates.root(file) == file;
+    child_file(&program.modules, unit, &program.files[file.0 as usize].path, is_root, import, program.text(name))
 }
 
 /// Whether the module around an import knows a name otherwise than by this import.
