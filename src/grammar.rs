@@ -11,7 +11,7 @@ mod selector;
 
 pub use detect::detect;
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names, Narrowing,
+    Builtins, ConstructorNames, Conversions, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names, Narrowing,
     Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
 };
 pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TokenWords, TypeRule, Yielded};

@@ -5,6 +5,7 @@
 //! what a reference leads to. `modules` knows the closed set of module systems. The result for a file is a function of the
 //! program alone, so that any order and any number of threads give the same graph.
 
+mod among;
 mod call;
 mod flow;
 mod heuristic;
@@ -12,6 +13,7 @@ mod infer;
 mod lookup;
 mod member;
 mod modules;
+mod overload;
 mod paths;
 mod relations;
 mod result;
@@ -135,6 +137,8 @@ struct Resolver<'p, 'a> {
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
     reach: FxHashMap<FileId, std::rc::Rc<rustc_hash::FxHashSet<FileId>>>,
     depth: u32,
+    /// Whether callables alone, or everything else alone, is looked for.
+    wanted: Option<bool>,
 }
 
 impl<'p, 'a> Resolver<'p, 'a> {
@@ -146,6 +150,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             linear: FxHashMap::default(),
             reach: FxHashMap::default(),
             depth: 0,
+            wanted: None,
         }
     }
 

@@ -216,6 +216,11 @@ impl Builder {
         }
     }
 
+    /// Whether a type has a base that it extends, rather than implements.
+    pub(super) fn extends(&self, symbol: LocalSymbol) -> bool {
+        self.bases.iter().any(|&(of, base)| of == symbol && matches!(self.get(base), Expr::Base(_, false)))
+    }
+
     pub(super) fn add_base(&mut self, symbol: LocalSymbol, base: ExprId, implement: bool) {
         if symbol.is_some() && base.is_some() {
             let base = self.expr(Expr::Base(base, implement));

@@ -1,10 +1,10 @@
 //! Definitions: how each becomes a symbol, what modifiers and decorators say about it, and callables.
 
 use super::text;
-use super::walk::{Callable, Pending, READ, Surroundings, Walker, offset, position};
+use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker, offset, position};
 use crate::grammar::{ConstructorNames, ExportRule, Rule, SelfRule};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
-use crate::model::{Position, Span, SymbolKind, Visibility};
+use crate::model::{Position, SiteKind, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 /// What the words and decorators before a definition say.
@@ -83,7 +83,12 @@ impl<'t> Walker<'t> {
             implements: self.around.implements,
         });
         let from = if self.language.manifest.resolution.hoisted { 0 } else { offset(definition.node.start_byte()) };
-        self.build.bind_symbol(declaring, self.scope, definition.name, from, symbol);
+        // A constructor with the name of its type is reached through the type.
+        let is_hidden = kind == SymbolKind::Constructor
+            && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
+        if !self.around.detached && !is_hidden {
+            self.build.bind_symbol(declaring, self.scope, definition.name, from, symbol);
+        }
         symbol
     }
 
@@ -335,11 +340,13 @@ impl<'t> Walker<'t> {
         };
         if let Some(receiver) = receiver_node {
             self.around.owner = self.receiver_type(receiver);
+            self.around.detached = true;
         }
         let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
         let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: body_node.is_some() };
         let symbol = self.define(&definition);
         self.around.owner = outer_owner;
+        self.around.detached = false;
         let context = self.enter_callable(symbol, node);
         self.generics(symbol, node, type_params.as_ref());
         if let Some(receiver) = receiver_node {
@@ -362,10 +369,34 @@ impl<'t> Walker<'t> {
         }
         self.visit_rest(node, &[body_node, params_node, returns_node, Some(name_node), receiver_node], &decorators);
         if let Some(body) = body_node {
+            self.implied_constructor(symbol, name_node, body);
             self.body(body, symbol, *tail);
         }
         self.leave_callable(context);
         ExprId::NONE
+    }
+
+    /// A constructor that does not begin with a call of another one calls that of the base that its type extends.
+    fn implied_constructor(&mut self, symbol: LocalSymbol, name_node: Node<'t>, body: Node<'t>) {
+        let entry = self.build.symbol_mut(symbol);
+        let (kind, container, name) = (entry.kind, entry.container, entry.name);
+        if !self.language.manifest.names.implied_base_constructor
+            || kind != SymbolKind::Constructor
+            || !self.build.extends(container)
+        {
+            return;
+        }
+        let first = self.named_children(body).first().copied();
+        if let Some(first) = first
+            && let Some(Rule::Call { callee: Some(callee), .. }) = self.language.rule(first.kind_id())
+            && let Some(callee) = callee.first(first)
+            && matches!(self.language.rule(callee.kind_id()), Some(Rule::SelfValue {} | Rule::SuperValue {}))
+        {
+            return;
+        }
+        let base = self.build.expr(Expr::SuperValue(self.scope));
+        self.site(Usage::Site(SiteKind::Call), name_node, name, base);
+        self.take_call_site();
     }
 
     /// Visits a body inside its callable's scope; with `tail` its last value is returned.

@@ -230,7 +230,8 @@ impl<'t> Walker<'t> {
                 let value = self.visit(callee_node, usage);
                 if value.is_some() && !matches!(self.build.get(value), Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)) {
                     self.take_call_site();
-                    let name = self.build.name("()");
+                    let is_self = matches!(self.language.rule(callee_node.kind_id()), Some(Rule::SelfValue {}));
+                    let name = if is_self { self.name_of(callee_node) } else { self.build.name("()") };
                     self.site(usage, callee_node, name, value);
                 }
                 value

@@ -58,6 +58,8 @@ pub(super) struct Surroundings {
     pub(super) declared: ExprId,
     pub(super) declared_constant: bool,
     pub(super) declared_static: bool,
+    /// Definitions are reached through their owner alone.
+    pub(super) detached: bool,
     /// The value whose members the body around gives, and the value that an untyped construction in it makes.
     pub(super) constructed: ExprId,
     pub(super) item: ExprId,
@@ -73,6 +75,7 @@ impl Surroundings {
         declared: ExprId::NONE,
         declared_constant: false,
         declared_static: false,
+        detached: false,
         constructed: ExprId::NONE,
         item: ExprId::NONE,
     };

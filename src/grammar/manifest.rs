@@ -48,6 +48,9 @@ pub struct Manifest {
     /// Names that the language or its library defines.
     #[serde(default)]
     pub builtins: Builtins,
+    /// What a value may be passed as besides its own type.
+    #[serde(default)]
+    pub conversions: Conversions,
     /// How types flow through builtin containers and wrappers.
     #[serde(default)]
     pub flow: BTreeMap<String, TypeFlow>,
@@ -131,6 +134,9 @@ pub struct Modules {
     /// Files of a folder see each other's top-level names.
     #[serde(default)]
     pub shared_folder: bool,
+    /// Files whose declared package ends in this are a package of their own beside that of their folder.
+    #[serde(default)]
+    pub beside_suffix: Option<String>,
     /// Names visible in every file without an import, as external names.
     #[serde(default)]
     pub prelude: Vec<String>,
@@ -168,6 +174,8 @@ pub struct Names {
     pub constructor_rule: ConstructorNames,
     /// Names of constructors.
     pub constructors: Vec<String>,
+    /// A constructor that begins with no other one begins with that of its base.
+    pub implied_base_constructor: bool,
     /// How a method gets at its receiver.
     pub self_rule: SelfRule,
     /// Callables whose call without arguments is the receiver seen as its base.
@@ -237,6 +245,8 @@ pub struct Resolution {
     pub hoisted: bool,
     /// A closure given to a variable or member is its value, not a definition of that name; types have declared members only.
     pub closures_are_values: bool,
+    /// Callables have names of their own: a call never means a variable.
+    pub separate_callables: bool,
     /// Interfaces are satisfied by having their methods.
     pub structural: bool,
     /// Types and values have names of their own.
@@ -396,6 +406,26 @@ pub enum FlowKind {
     TypeObject,
     /// A function whose result is the last argument.
     Function,
+}
+
+/// What a value may be passed as besides its own type: tells overloads apart.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Conversions {
+    /// The type that every object has. With it, what these tables do not allow does not happen.
+    pub top: Option<String>,
+    /// The type of the value that stands for no object.
+    pub null: Option<String>,
+    /// The type that texts are joined to, whatever they are joined with.
+    pub text: Option<String>,
+    /// The narrowest type that arithmetic gives.
+    pub arithmetic: Option<String>,
+    /// Type -> types of values without identity that hold all its values, nearest first.
+    pub widening: BTreeMap<String, Vec<String>>,
+    /// Type of values without identity -> type of the objects that hold them.
+    pub boxes: BTreeMap<String, String>,
+    /// Type -> its direct bases, all of them.
+    pub supertypes: BTreeMap<String, Vec<String>>,
 }
 
 /// How types flow through one builtin type: its parameters, its bases and what its members give.

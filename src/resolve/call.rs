@@ -4,7 +4,7 @@ use super::member::Member;
 use super::ty::Ty;
 use super::{Resolver, Symbols};
 use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, Run, flags};
+use crate::model::facts::{ExprId, Run};
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ impl Resolver<'_, '_> {
         match callee {
             Ty::Callable(symbols, receiver) => {
                 let given = self.argument_types(file, args);
-                let chosen = self.fitting(symbols, &given, false);
+                let chosen = self.fitting(file, symbols, &given, false);
                 self.result_of(&chosen, receiver.as_deref(), &given)
             }
             Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
@@ -82,69 +82,18 @@ impl Resolver<'_, '_> {
     }
 
     /// Of several callables those that the arguments fit; all, if none does.
-    pub(super) fn fitting(&mut self, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
+    pub(super) fn fitting(&mut self, file: FileId, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }
         let count = u16::try_from(args.len()).unwrap_or(u16::MAX);
         let by_arity: Symbols = symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
         let mut left = if by_arity.is_empty() { symbols.clone() } else { by_arity };
-        // A definition stands for its declarations.
-        if left.len() > 1 && left.iter().any(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
-            left.retain(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
-        }
+        self.defined(&mut left);
         if left.len() < 2 || spread {
             return left;
         }
-        self.closest(left, args)
-    }
-
-    /// Of several callables those whose parameters have the types of the arguments, as far as both are known.
-    fn closest(&mut self, symbols: Symbols, args: &[Ty]) -> Symbols {
-        let mut best: Vec<(i32, SymbolRef)> = Vec::new();
-        for symbol in &symbols {
-            if let Some(score) = self.fit(*symbol, args) {
-                best.push((score, *symbol));
-            }
-        }
-        let Some(most) = best.iter().map(|(score, _)| *score).max() else { return symbols };
-        best.into_iter().filter(|(score, _)| *score == most).map(|(_, symbol)| symbol).collect()
-    }
-
-    /// How well arguments fit parameters: known matches count for it; a certain mismatch rules it out.
-    fn fit(&mut self, symbol: SymbolRef, args: &[Ty]) -> Option<i32> {
-        let entry = self.program.symbol(symbol);
-        let mut score = 0;
-        for (position, arg) in entry.params.range().zip(args) {
-            let param = &self.program.known(symbol.file).facts.bindings[position];
-            if !param.ty.is_some() || !arg.is_known() {
-                continue;
-            }
-            let declared = self.instance_of_expr(symbol.file, param.ty);
-            match (&declared, arg) {
-                (Ty::Unknown | Ty::Param(..) | Ty::Union(_), _) | (_, Ty::Union(_) | Ty::External(_)) => {}
-                (declared, arg) if declared == arg => score += 4,
-                (Ty::Instance(wanted, _), Ty::Instance(given, _)) => {
-                    let hierarchy = self.hierarchy(*given);
-                    match hierarchy.types.iter().position(|(ty, _)| ty == wanted) {
-                        Some(0) => score += 4,
-                        Some(_) => score += 2,
-                        None if hierarchy.open || !hierarchy.outside.is_empty() => {}
-                        None => return None,
-                    }
-                }
-                (Ty::Builtin(wanted, _), Ty::Builtin(given, _)) => {
-                    if wanted == given {
-                        score += 3;
-                    } else {
-                        score -= 1;
-                    }
-                }
-                (Ty::Instance(..), Ty::Builtin(..)) | (Ty::Builtin(..), Ty::Instance(..)) => score -= 2,
-                _ => {}
-            }
-        }
-        Some(score)
+        self.closest(file, left, args)
     }
 
     /// Whether a callable takes this number of arguments; a spread argument may stand for any number.

@@ -28,7 +28,9 @@ impl Resolver<'_, '_> {
         // A value that depends on itself is not known by that way.
         self.types.insert((file, expr), Ty::Unknown);
         self.depth += 1;
+        let wanted = self.wanted.take();
         let ty = self.compute(file, self.program.known(file).facts.exprs[position], position);
+        self.wanted = wanted;
         self.depth -= 1;
         self.types.insert((file, expr), ty.clone());
         ty
@@ -39,7 +41,7 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let at = self.program.known(file).facts.positions[position];
                 let name = self.name(file, name);
-                match self.lookup(file, name, scope, at) {
+                match self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
                     Some((entity, _)) => self.entity_ty(&entity, false),
                     None => Ty::Unknown,
                 }
@@ -47,10 +49,10 @@ impl Resolver<'_, '_> {
             Expr::Member(object, name) => {
                 let object = self.ty(file, object);
                 let name = self.name(file, name);
-                self.member_ty(&object, name)
+                self.among(file, false, |resolver| resolver.member_ty(&object, name), |ty| !ty.is_known())
             }
             Expr::Call(callee, args) => {
-                let callee = self.ty(file, callee);
+                let callee = self.callee_ty(file, callee);
                 self.call_result(file, &callee, args)
             }
             Expr::Construct(ty, _) => {
@@ -134,12 +136,14 @@ impl Resolver<'_, '_> {
             return Ty::Unknown;
         }
         self.depth += 1;
+        let wanted = self.wanted.take();
         let facts = self.program.known(file).facts;
         let list = |list: Run| facts.lists[list.range()].iter().copied();
         let ty = match facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
-                match self.lookup(file, name, scope, facts.positions[position]) {
+                let at = facts.positions[position];
+                match self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
                     Some((entity, _)) => self.entity_ty(&entity, true),
                     None => Ty::Unknown,
                 }
@@ -173,6 +177,7 @@ impl Resolver<'_, '_> {
             },
             _ => self.ty(file, expr),
         };
+        self.wanted = wanted;
         self.depth -= 1;
         ty
     }

@@ -88,7 +88,8 @@ impl<'a> Resolver<'_, 'a> {
         hidden: bool,
     ) -> Option<Found> {
         let unit = self.program.known(file);
-        let all: SmallVec<[(BindingId, &'a Binding); 4]> = unit.bindings(scope, name).collect();
+        let all: SmallVec<[(BindingId, &'a Binding); 4]> =
+            unit.bindings(scope, name).filter(|(_, binding)| self.is_wanted_binding(file, binding)).collect();
         if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
             return None;
         }
@@ -340,6 +341,7 @@ impl<'a> Resolver<'_, 'a> {
             let bound = unit.bindings(ScopeId(0), name).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
             symbols.extend(bound.map(|(_, binding)| SymbolRef { file, symbol: binding.symbol }));
         }
+        symbols.retain(|symbol| self.is_wanted(*symbol));
         (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
     }
 }

@@ -98,6 +98,17 @@ impl Resolver<'_, '_> {
         bases
     }
 
+    /// The first base that a type extends, rather than implements.
+    pub(super) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
+        let facts = self.program.known(symbol.file).facts;
+        let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
+        let base = bases.iter().find_map(|base| match base.get().map(|position| facts.exprs[position]) {
+            Some(Expr::Base(base, false)) => Some(base),
+            _ => None,
+        })?;
+        Some(self.ty(symbol.file, base))
+    }
+
     /// A type and all it inherits from, in the language's order.
     pub(super) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
@@ -181,6 +192,7 @@ impl Resolver<'_, '_> {
         if let Some(more) = self.program.extensions.get(&symbol).and_then(|members| members.get(&name)) {
             found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());
         }
+        found.retain(|member| self.is_wanted(*member));
         found
     }
 

@@ -90,6 +90,8 @@ impl Modules {
             let Some(unit) = unit else { continue };
             let name = match unit.language.manifest.modules.system {
                 ModuleSystem::DeclaredPackages => unit.facts.package.as_deref().unwrap_or_default().to_owned(),
+                // No path of an import has a blank in it.
+                _ if is_beside(unit) => format!("{} beside", file.path.directory()),
                 _ => file.path.directory().to_owned(),
             };
             modules.add_to_package(family(unit.language), name, id);
@@ -203,6 +205,12 @@ impl Modules {
         };
         Some(program.unit(file)?.language)
     }
+}
+
+/// Whether a file is in a package of its own beside that of its folder.
+fn is_beside(unit: &Unit<'_>) -> bool {
+    let suffix = unit.language.manifest.modules.beside_suffix.as_deref();
+    suffix.is_some_and(|suffix| unit.facts.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
 }
 
 /// Languages of one family understand each other's modules.

@@ -20,7 +20,8 @@ impl Resolver<'_, '_> {
         match facts.exprs[target] {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
-                match self.lookup(file, name, scope, site.byte) {
+                let called = site.kind == SiteKind::Call;
+                match self.among(file, called, |resolver| resolver.lookup(file, name, scope, site.byte), Option::is_none) {
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
                     None if site.in_macro => unresolved(Step::Macro),
                     None => unresolved(Step::NoSuchName),
@@ -29,6 +30,15 @@ impl Resolver<'_, '_> {
             Expr::Member(object, name) => {
                 let name = self.name(file, name);
                 self.member_site(file, site, object, name)
+            }
+            Expr::SelfValue(_) if site.kind == SiteKind::Call => {
+                let of = self.ty(file, site.target);
+                match of {
+                    Ty::Instance(symbol, _) if self.program.known(file).language.manifest.names.call_member.is_none() => {
+                        self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::SelfMember)
+                    }
+                    _ => self.value_site(file, site, &of),
+                }
             }
             Expr::SuperValue(_) => {
                 let of = self.ty(file, site.target);
@@ -131,12 +141,16 @@ impl Resolver<'_, '_> {
             return self.construct_site(file, site, &symbols, step);
         }
         let is_variable = matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
+        if symbols.len() == 1 && is_variable && site.kind == SiteKind::Call && self.has_accessor(symbols[0]) {
+            // A call of a name that only a field has: the accessor that the field implies.
+            return chosen(&symbols, step, step);
+        }
         if symbols.len() == 1 && is_variable {
             let callee = self.symbols_ty(&symbols, false, None);
             return self.value_site(file, site, &callee);
         }
         let args = self.argument_types(file, site.args);
-        let fitting = self.fitting(&symbols, &args, site.spread);
+        let fitting = self.fitting(file, &symbols, &args, site.spread);
         chosen(&fitting, step, if symbols.len() > 1 { Step::Overloads } else { step })
     }
 
@@ -151,7 +165,7 @@ impl Resolver<'_, '_> {
             return chosen(&Symbols::from_slice(&[of]), step, step);
         }
         let args = self.argument_types(file, site.args);
-        let fitting = self.fitting(&constructors, &args, site.spread);
+        let fitting = self.fitting(file, &constructors, &args, site.spread);
         chosen(&fitting, step, Step::Overloads)
     }
 
@@ -179,7 +193,9 @@ impl Resolver<'_, '_> {
     fn member_site(&mut self, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
         let of = self.ty(file, object);
         let step = self.receiver_step(file, object, &of);
-        match self.member(&of, name) {
+        let called = site.kind == SiteKind::Call;
+        let is_missing = |member: &Member| *member == Member::None;
+        match self.among(file, called, |resolver| resolver.member(&of, name), is_missing) {
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
             Member::Outside(name) => {
@@ -193,14 +209,22 @@ impl Resolver<'_, '_> {
     /// A call of `super(...)` itself: the base's constructor.
     fn super_site(&mut self, file: FileId, site: &Site, of: &Ty) -> Resolution {
         let Ty::Super(symbol) = of else { return unresolved(Step::ReceiverUnknown) };
-        let hierarchy = self.hierarchy(*symbol);
-        let Some((base, _)) = hierarchy.types.get(1) else {
-            return match hierarchy.outside.first() {
-                Some(name) => external(name, Step::Builtin),
-                None => unresolved(Step::NoSuchMember),
-            };
-        };
-        self.construct_site(file, site, &Symbols::from_slice(&[*base]), Step::SuperMember)
+        match self.extended(*symbol) {
+            Some(Ty::Type(base, _) | Ty::Instance(base, _)) => {
+                self.construct_site(file, site, &Symbols::from_slice(&[base]), Step::SuperMember)
+            }
+            Some(Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) => external(&name, Step::Builtin),
+            Some(_) => unresolved(Step::ReceiverUnknown),
+            None => unresolved(Step::NoSuchMember),
+        }
+    }
+
+    /// Whether a field implies a callable of its name: a part of a record does.
+    fn has_accessor(&self, field: crate::model::graph::SymbolRef) -> bool {
+        let unit = self.program.known(field.file);
+        let container = self.program.symbol(field).container.get();
+        unit.language.manifest.resolution.separate_callables
+            && container.is_some_and(|container| unit.facts.symbols[container].kind == SymbolKind::Struct)
     }
 
     /// How the type of a receiver came to be known.
