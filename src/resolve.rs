@@ -7,6 +7,7 @@
 
 mod among;
 mod call;
+mod compute;
 mod flow;
 mod heuristic;
 mod infer;
@@ -90,7 +91,7 @@ impl<'a> Program<'a> {
     /// Resolves the sites, imports and relations of one file. The result depends on the program alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> FileResolution {
         let Some(unit) = self.unit(file) else { return FileResolution::default() };
-        let mut resolver = Resolver::new(self);
+        let mut resolver = Resolver::new(self, file);
         let sites = (0..unit.facts.sites.len()).map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| self.import_file(file, import)).collect();
         let relations = relations::of_file(&mut resolver, file);
@@ -132,6 +133,8 @@ impl<'a> Program<'a> {
 /// Answers for one file; what it has found out about types stays with it.
 struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
+    /// The file that it answers for: its language says what types from outside are like.
+    home: FileId,
     types: FxHashMap<(FileId, crate::model::facts::ExprId), ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
@@ -142,9 +145,10 @@ struct Resolver<'p, 'a> {
 }
 
 impl<'p, 'a> Resolver<'p, 'a> {
-    fn new(program: &'p Program<'a>) -> Self {
+    fn new(program: &'p Program<'a>, home: FileId) -> Self {
         Self {
             program,
+            home,
             types: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),

@@ -39,7 +39,11 @@ impl<'t> Walker<'t> {
                 }
                 value
             }
-            Rule::Literal { ty } => self.literal(ty),
+            Rule::Literal { ty, suffixes } => {
+                let text = self.text_of(node);
+                let special = suffixes.iter().find(|(suffix, _)| text.ends_with(suffix.as_str()));
+                self.literal(special.map_or(ty, |(_, ty)| ty))
+            }
             Rule::Text { ty } => {
                 self.visit_children(node);
                 self.literal(ty)
@@ -347,7 +351,9 @@ impl<'t> Walker<'t> {
     }
 
     fn operator(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Operator { left, right, operator, either, truth, last, item, type_test } = rule else { return ExprId::NONE };
+        let Rule::Operator { left, right, operator, either, truth, last, truth_type, arithmetic, item, type_test } = rule else {
+            return ExprId::NONE;
+        };
         let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
             Some(operator) => self.text_of(operator),
             None => self.children(node).into_iter().find(|child| !child.is_named()).map_or("", |child| child.kind()),
@@ -373,7 +379,11 @@ impl<'t> Walker<'t> {
         } else if is(either) {
             self.build.union(&[left, right])
         } else if is(truth) {
-            ExprId::NONE
+            self.literal(truth_type)
+        } else if is(arithmetic) {
+            let (left, right, name) = (self.known(left), self.known(right), self.build.name(word));
+            let (callee, args) = (self.build.expr(Expr::Member(left, name)), self.build.list(&[right]));
+            self.build.expr(Expr::Call(callee, args))
         } else if is(item) {
             self.build.of(left, Expr::Element)
         } else {

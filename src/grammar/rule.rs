@@ -216,7 +216,12 @@ pub(crate) enum Rule {
     /// The receiver as its base.
     SuperValue {},
     /// A value of a builtin type.
-    Literal { ty: String },
+    Literal {
+        ty: String,
+        /// Ends of its text that make it a value of another type: text -> type.
+        #[serde(default)]
+        suffixes: BTreeMap<String, String>,
+    },
     /// A container literal: its items have the first child's type.
     List { ty: String },
     /// A mapping literal.
@@ -250,6 +255,12 @@ pub(crate) enum Rule {
         /// Words whose value is that of the right side.
         #[serde(default)]
         last: Vec<String>,
+        /// The type of a truth value.
+        #[serde(default)]
+        truth_type: String,
+        /// Words that compute with both sides, as `conversions` tells.
+        #[serde(default)]
+        arithmetic: Vec<String>,
         /// Words that take the next item out of the value.
         #[serde(default)]
         item: Vec<String>,

@@ -176,17 +176,21 @@ impl Resolver<'_, '_> {
 
     /// A member of a builtin value: as the table of type flow says.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
-        let (Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args)) = object else { return Ty::External(qualified.clone()) };
+        let none: Rc<[Ty]> = Rc::from([]);
+        let (outer, args) = match object {
+            Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args) => (outer, args),
+            Ty::External(outer) => (outer, &none),
+            _ => return Ty::External(qualified.clone()),
+        };
         let text = self.program.text(name);
-        // Tables of all languages of the program are asked; a builtin's name and member tell which is meant.
-        let mut current: Rc<str> = outer.clone();
+        let (home, language) = (self.home, self.program.known(self.home).language);
+        let mut current: Rc<str> = if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
         for _ in 0..8 {
-            let found = crate::grammar::all().iter().find_map(|language| language.flow(&current));
-            let Some((_, flow)) = found else { break };
+            let Some((_, flow)) = language.flow(&current) else { break };
             if let Some(template) = flow.members.get(text) {
-                let file = FileId(0);
-                let result = self.template(file, template, flow, args, object);
-                return Ty::Function(Rc::new(result));
+                let result = self.template(home, template, flow, args, object);
+                // Where callables have names of their own, what is not called is the value itself.
+                return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
             }
             let Some(base) = &flow.base else { break };
             current = Rc::from(base.as_str());

@@ -52,6 +52,9 @@ impl Resolver<'_, '_> {
                 self.among(file, false, |resolver| resolver.member_ty(&object, name), |ty| !ty.is_known())
             }
             Expr::Call(callee, args) => {
+                if let Some(computed) = self.computed(file, callee, args) {
+                    return computed;
+                }
                 let callee = self.callee_ty(file, callee);
                 self.call_result(file, &callee, args)
             }

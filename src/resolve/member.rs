@@ -24,9 +24,10 @@ pub(super) struct Hierarchy {
 pub(super) fn extend(program: &mut Program<'_>) {
     let mut found: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     let mut implemented: Vec<(SymbolRef, SymbolRef)> = Vec::new();
-    let mut resolver = Resolver::new(program);
+    let mut resolver = Resolver::new(program, FileId(0));
     for position in 0..program.files.len() {
         let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        resolver.home = file;
         let Some(unit) = program.unit(file) else { continue };
         let mut previous = None;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Which of several overloads a call means: those that the arguments can be passed to, and of these the most specific one.
 
-use super::infer::{ARRAY, last_segment};
+use super::flow::last_segment;
+use super::infer::ARRAY;
 use super::ty::Ty;
 use super::{Resolver, Symbols};
 use crate::grammar::Conversions;
