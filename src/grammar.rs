@@ -11,8 +11,8 @@ mod selector;
 
 pub use detect::detect;
 pub use manifest::{
-    Builtins, ConstructorNames, Conversions, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names, Narrowing,
-    Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
+    Builtins, ConstructorNames, Conversions, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names,
+    Narrowing, Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
 };
 pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TokenWords, TypeRule, Yielded};
 pub(crate) use selector::Selector;

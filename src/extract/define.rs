@@ -84,8 +84,8 @@ impl<'t> Walker<'t> {
         });
         let from = if self.language.manifest.resolution.hoisted { 0 } else { offset(definition.node.start_byte()) };
         // A constructor with the name of its type is reached through the type.
-        let is_hidden = kind == SymbolKind::Constructor
-            && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
+        let is_hidden =
+            kind == SymbolKind::Constructor && self.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
         if !self.around.detached && !is_hidden {
             self.build.bind_symbol(declaring, self.scope, definition.name, from, symbol);
         }

@@ -57,9 +57,7 @@ impl Resolver<'_, '_> {
             left.retain(|candidate| rank(candidate) == least);
         }
         let most_specific: Vec<usize> = (0..left.len())
-            .filter(|&one| {
-                (0..left.len()).all(|other| one == other || self.is_as_specific(file, &left[one], &left[other], args))
-            })
+            .filter(|&one| (0..left.len()).all(|other| one == other || self.is_as_specific(file, &left[one], &left[other], args)))
             .collect();
         match most_specific[..] {
             [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
@@ -99,9 +97,11 @@ impl Resolver<'_, '_> {
 
     /// Whether one callable takes nothing that the other would not take, where the arguments tell them apart.
     fn is_as_specific(&mut self, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
-        one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
-            one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived)
-        })
+        one.params
+            .iter()
+            .zip(&other.params)
+            .zip(args)
+            .all(|((one, other), arg)| one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived))
     }
 
     /// How a value of type `given` can be passed as `wanted`.
