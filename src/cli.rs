@@ -20,7 +20,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, ConfigError, Repository};
 use crate::index::IndexError;
-use crate::server;
+use crate::server::{self, LogSink};
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -100,7 +100,8 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    start_log(matches.get_one::<String>("log").map_or("error", String::as_str))?;
+    let filter = matches.get_one::<String>("log").map_or("error", String::as_str);
+    start_log(filter, matches.subcommand_name() == Some("mcp"))?;
     let config = Config::from_environment();
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
@@ -120,10 +121,17 @@ fn end(code: u8, message: &str) -> ExitCode {
     ExitCode::from(code)
 }
 
-fn start_log(filter: &str) -> Result<(), Stop> {
+/// Starts the log. A server's goes through a thread of its own: its client may not read it.
+fn start_log(filter: &str, serves: bool) -> Result<(), Stop> {
     let filter = EnvFilter::try_new(filter).map_err(|error| Stop::Usage(format!("--log {filter:?} is no filter: {error}")))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
     // A second start in one process (tests) keeps the first log.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_ansi(false).try_init();
+    let _ = if serves {
+        let sink = LogSink::start()?;
+        log.with_writer(move || sink.clone()).try_init()
+    } else {
+        log.with_writer(io::stderr).try_init()
+    };
     Ok(())
 }
 

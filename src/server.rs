@@ -20,6 +20,7 @@ mod budget;
 mod dispatch;
 mod escape;
 mod limits;
+mod log;
 mod message;
 mod protocol;
 mod reader;
@@ -37,6 +38,7 @@ mod writer;
 pub use admission::{Class, LaneState};
 pub use arguments::Arguments;
 pub use limits::Limits;
+pub use log::LogSink;
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
 pub use repositories::{Patience, Repositories};
 pub use tools::{Form, Host, ProgressReport, Reply, ServerState, call};
@@ -68,6 +70,7 @@ pub struct Options {
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let stdio = stdio::take()?;
+    log::take_panics();
     let (event_sender, events) = tokio::sync::mpsc::channel(EVENTS);
     shutdown::on_signal(event_sender.clone(), limits.signal_grace)?;
     let output = writer::start(stdio.output, limits.output_bytes)?;

@@ -13,7 +13,7 @@ use crate::source;
 use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
@@ -48,6 +48,8 @@ pub struct Repositories {
     pool: OnceLock<Result<Pool, StoreError>>,
     jobs: Jobs,
     verified: Verified,
+    /// Runs that calls have waited for, each with the time of the first wait.
+    waited: Mutex<Vec<(Weak<Job>, Instant)>>,
 }
 
 /// What came of opening a repository.
@@ -93,7 +95,7 @@ impl Repositories {
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
         let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
         let jobs = Jobs::new(config.as_ref().map(|config| config.limits).unwrap_or_default());
-        Self { config, root, patience, pool: OnceLock::new(), jobs, verified: Verified::new() }
+        Self { config, root, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), waited: Mutex::default() }
     }
 
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
@@ -104,11 +106,13 @@ impl Repositories {
         let repository = self.find(config, root)?;
         let location = Location::new(&repository.cache, &repository.root);
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
-            Err(error) if error.calls_for_build() => match self.await_index(&location, patience.first, host)? {
-                Some(so_far) => return Ok(Readiness::Working(so_far)),
-                // What the run has made reflects the files: no need to compare again.
-                None => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
-            },
+            Err(error) if error.calls_for_build() => {
+                match self.await_index(&self.jobs.start(&location), Instant::now() + patience.first, host)? {
+                    Some(so_far) => return Ok(Readiness::Working(so_far)),
+                    // What the run has made reflects the files: no need to compare again.
+                    None => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
+                }
+            }
             other => other.map_err(|error| store_failed(&error))?,
         };
         let changes = index::freshness(&snapshot, &config.limits, &self.verified, host.cancel())
@@ -118,7 +122,9 @@ impl Repositories {
         }
         drop(snapshot);
         // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
-        let renewed = matches!(self.await_index(&location, patience.renewal, host), Ok(None));
+        // Those who come later do not wait all over again.
+        let job = self.jobs.start(&location);
+        let renewed = matches!(self.await_index(&job, self.begun(&job) + patience.renewal, host), Ok(None));
         let snapshot = self.snapshot(&location, host.cancel())?;
         Ok(ready(config, snapshot, repository, (!renewed).then_some(changes)))
     }
@@ -150,11 +156,23 @@ impl Repositories {
         pool.as_ref().map_err(store_failed)
     }
 
-    /// Has the store brought up to date and waits for it. Gives how far the run is if it takes longer than `patience`.
-    fn await_index(&self, location: &Location, patience: Duration, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
-        let job = self.jobs.start(location);
+    /// When somebody first waited for the run.
+    fn begun(&self, job: &Arc<Job>) -> Instant {
+        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        // Runs that are over are known to nobody else.
+        waited.retain(|(run, _)| Weak::strong_count(run) > 0);
+        let known = waited.iter().find(|(run, _)| Weak::as_ptr(run) == Arc::as_ptr(job)).map(|(_, begun)| *begun);
+        known.unwrap_or_else(|| {
+            let now = Instant::now();
+            waited.push((Arc::downgrade(job), now));
+            now
+        })
+    }
+
+    /// Waits for a run. Gives how far the run is if it has not ended by then.
+    fn await_index(&self, job: &Job, until: Instant, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
         host.pause();
-        let state = watch(&job, patience, host);
+        let state = watch(job, until, host);
         if !host.resume() || host.cancel().is_cancelled() {
             return Err(unavailable("cancelled", "ask again"));
         }
@@ -164,7 +182,7 @@ impl Repositories {
             JobState::Running(progress) => report(progress),
             JobState::Queued => ProgressReport { thousandths: 0, message: "indexing: about to start".to_owned() },
         };
-        let name = location.root().file_name().unwrap_or_default().to_string_lossy();
+        let name = job.location().root().file_name().unwrap_or_default().to_string_lossy();
         Ok(Some(SoFar { name: SafeLine::new(&name, 80).to_string(), progress }))
     }
 }
@@ -175,8 +193,7 @@ fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Op
 }
 
 /// Waits for the end of a run, telling the host how far it is.
-fn watch(job: &Job, patience: Duration, host: &dyn Host) -> JobState {
-    let until = Instant::now() + patience;
+fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     let mut seen = None;
     loop {
         let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
