@@ -98,7 +98,6 @@ impl<'a> Program<'a> {
         let containers = (0..unit.facts.symbols.len())
             .map(LocalSymbol::at)
             .filter_map(|symbol| Some((symbol, *self.containers.get(&SymbolRef { file, symbol })?)))
-            .filter(|(_, container)| container.file != file)
             .collect();
         FileResolution { sites, imports, relations, containers }
     }

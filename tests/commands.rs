@@ -245,3 +245,16 @@ fn calls_are_exported_one_pair_a_line() {
     assert_eq!(modules.len(), 1);
     assert_eq!(text(modules[0], "caller_name"), "<module>");
 }
+
+#[test]
+fn a_member_belongs_to_its_type_though_they_are_in_different_files() {
+    let project = Project::new();
+    project.write("go.mod", "module example.com/till\n");
+    project.write("till/till.go", "package till\n\ntype Till struct{ open bool }\n");
+    project.write("till/open.go", "package till\n\nfunc (t *Till) Open() { t.open = true }\n");
+    let (code, shown, errors) = project.run(&["show", "Till.Open"]);
+    assert_eq!(code, Some(0), "{errors}");
+    assert!(shown.contains("till/open.go::Till.Open"), "{shown}");
+    let (_, outline, _) = project.run(&["outline", "till/open.go"]);
+    assert!(outline.contains("Open()"), "a member whose type is elsewhere is in its own file's outline: {outline}");
+}

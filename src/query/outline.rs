@@ -218,7 +218,9 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
     let symbols = lookup.snapshot.symbols_of(file)?;
     let mut children: BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>> = BTreeMap::new();
     for symbol in &symbols {
-        children.entry(symbol.container).or_default().push(symbol);
+        // A member whose type is in another file stands at the top of its own.
+        let here = symbol.container.filter(|&container| symbols.binary_search_by_key(&container, |other| other.key).is_ok());
+        children.entry(here).or_default().push(symbol);
     }
     let imports = lookup.snapshot.imports_of(file.key)?.into_iter().map(|import| {
         Ok(ImportInfo {

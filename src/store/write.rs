@@ -20,8 +20,8 @@ use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, file_flags, words};
 use super::statements::{self, Statement};
 use super::views::VIEWS;
 use crate::model::Verdict;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileRecord, Graph, Target};
+use crate::model::facts::{FileFacts, LocalSymbol};
+use crate::model::graph::{FileRecord, Graph, SymbolRef, Target};
 
 const PAGE_SIZE: u64 = 4_096;
 
@@ -214,7 +214,8 @@ impl RowWriter<'_> {
             verdicts[4],
         ])?;
         let Some(facts) = facts else { return Ok(0) };
-        self.symbols(numbering, place, facts, &sites)?;
+        let containers = graph.resolutions.get(place).map_or(&[][..], |found| &found.containers);
+        self.symbols(numbering, place, (facts, containers), &sites)?;
         self.sites(numbering, place, facts, &sites)?;
         self.imports_and_problems(graph, numbering, place, facts)?;
         let mut add = self.prepare(statements::ADD_RELATION)?;
@@ -231,12 +232,24 @@ impl RowWriter<'_> {
         Ok(sites.len())
     }
 
-    fn symbols(&self, numbering: &Numbering<'_>, place: usize, facts: &FileFacts, sites: &FileSites<'_>) -> rusqlite::Result<()> {
+    /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
+    fn symbols(
+        &self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        (facts, containers): (&FileFacts, &[(LocalSymbol, SymbolRef)]),
+        sites: &FileSites<'_>,
+    ) -> rusqlite::Result<()> {
         let first = numbering.first_symbols[place];
         let spans = sites.spans(facts.symbols.len());
         let mut add = self.prepare(statements::ADD_SYMBOL)?;
         for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
-            let container = symbol.container.get().map(|container| first as usize + container);
+            let written_in = symbol.container.get().map(|container| first + u32::try_from(container).unwrap_or(u32::MAX));
+            let member = LocalSymbol(key - first);
+            let container = match containers.binary_search_by_key(&member, |&(member, _)| member) {
+                Ok(found) => Some(numbering.symbol(containers[found].1)),
+                Err(_) => written_in,
+            };
             add.execute(params![
                 key,
                 numbering.file(place),
