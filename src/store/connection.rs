@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::{StoreError, StoreErrorKind};
@@ -170,13 +171,23 @@ impl Reader {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let control = Arc::new(Control::default());
-        connection.set_prepared_statement_cache_capacity(64);
-        connection.execute_batch(super::statements::READER_SETTINGS).map_err(failed)?;
+        configure(&connection).map_err(failed)?;
         let seen = Arc::clone(&control);
         connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.should_stop())).map_err(failed)?;
         guard::install(&mut connection, &control).map_err(failed)?;
         Ok(Self { connection, control })
     }
+}
+
+/// How a connection reads.
+pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with partial indexes again for
+    // each value that is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file may come from elsewhere: what its schema calls must be harmless.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.execute_batch(super::statements::READER_SETTINGS)
 }
 
 /// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.

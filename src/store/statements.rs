@@ -154,6 +154,22 @@ mod tests {
     }
 
     #[test]
+    fn no_statement_is_parsed_again_for_another_value() {
+        let connection = fresh();
+        crate::store::connection::configure(&connection).expect("settings of readers");
+        for (name, statement) in ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT")) {
+            let mut prepared = connection.prepare(statement.text()).expect(name);
+            for value in [1, 2, 3] {
+                for parameter in 1..=prepared.parameter_count() {
+                    prepared.raw_bind_parameter(parameter, value).expect(name);
+                }
+                prepared.raw_query().next().expect(name);
+            }
+            assert_eq!(prepared.get_status(rusqlite::StatementStatus::RePrepare), 0, "{name}");
+        }
+    }
+
+    #[test]
     fn views_have_the_columns_that_are_documented() {
         let connection = fresh();
         for view in VIEWS {
