@@ -11,6 +11,7 @@ mod compute;
 mod flow;
 mod heuristic;
 mod infer;
+mod inherent;
 mod lookup;
 mod member;
 mod modules;
@@ -58,6 +59,8 @@ pub struct Program<'a> {
     implemented: FxHashMap<SymbolRef, Symbols>,
     /// The type of each member that is defined outside of its type's body.
     containers: FxHashMap<SymbolRef, SymbolRef>,
+    /// Members that types from outside gain here, by the type's name.
+    gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
     /// Every member, by name.
     members: FxHashMap<Name, Symbols>,
     /// Every macro, by name.
@@ -78,6 +81,7 @@ impl<'a> Program<'a> {
             extensions: FxHashMap::default(),
             implemented: FxHashMap::default(),
             containers: FxHashMap::default(),
+            gained: FxHashMap::default(),
             members: FxHashMap::default(),
             macros: FxHashMap::default(),
         };

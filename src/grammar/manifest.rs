@@ -206,6 +206,8 @@ pub struct Names {
     pub enter_member: Option<String>,
     /// Member whose result iterating gives, and the one that gives the next item.
     pub iterator_members: Vec<String>,
+    /// Members that give what a value stands for: its members are found through it as well.
+    pub deref_members: Vec<String>,
     /// Member behind an index.
     pub index_member: Option<String>,
 }

@@ -8,6 +8,9 @@ use crate::model::facts::{ExprId, Run};
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
+/// In tables of type flow: what the first argument of a call is.
+const FIRST_ARGUMENT: &str = "arg0";
+
 impl Resolver<'_, '_> {
     /// What calling a value gives.
     pub(super) fn call_result(&mut self, file: FileId, callee: &Ty, args: Run) -> Ty {
@@ -20,7 +23,7 @@ impl Resolver<'_, '_> {
             Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
             Ty::Instance(..) => self.result_of_calling_value(file, callee, args),
             Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
-            Ty::Function(result) => (**result).clone(),
+            Ty::Function(result) => self.with_argument(file, result, args),
             Ty::BuiltinType(name, given) => self.builtin_result(file, name, given, args),
             Ty::External(name) => self.outside_result(file, name, args),
             Ty::Union(parts) => {
@@ -28,6 +31,22 @@ impl Resolver<'_, '_> {
             }
             _ => Ty::Unknown,
         }
+    }
+
+    /// A result that a table gives as that of the first argument.
+    fn with_argument(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
+        let first = self.program.known(file).facts.lists[args.range()].first().copied();
+        let is_marker = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == FIRST_ARGUMENT);
+        let found = std::cell::Cell::new(false);
+        result.map(&|ty: &Ty| {
+            found.set(found.get() || is_marker(ty));
+            None
+        });
+        if !found.get() {
+            return result.clone();
+        }
+        let given = first.map_or(Ty::Unknown, |first| super::infer::instance_of(&self.ty(file, first)));
+        result.map(&|ty: &Ty| is_marker(ty).then(|| given.clone()))
     }
 
     fn result_of_calling_value(&mut self, file: FileId, value: &Ty, args: Run) -> Ty {

@@ -170,6 +170,9 @@ impl Resolver<'_, '_> {
                 }
             }
             Ty::Builtin(name, _) if &**name == ARRAY || self.flow(file, name).is_some() => self.element(file, value),
+            // A variant of a builtin type, whose parts a table tells.
+            Ty::Function(parts) if matches!(**parts, Ty::Tuple(_)) => self.item(file, parts, position),
+            Ty::Type(..) | Ty::Instance(..) => self.positional(value, position),
             _ => Ty::Unknown,
         }
     }

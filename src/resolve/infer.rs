@@ -152,13 +152,18 @@ impl Resolver<'_, '_> {
                 }
             }
             Expr::Member(object, name) => {
-                let object = self.type_of(file, object);
                 let name = self.name(file, name);
-                match self.member(&object, name) {
-                    Member::Symbols(symbols) => self.symbols_ty(&symbols, true, None),
-                    Member::Entity(entity) => self.entity_ty(&entity, true),
-                    Member::Outside(name) => Ty::External(name),
-                    Member::None | Member::Unknown => Ty::Unknown,
+                match self.associated_here(file, object, name) {
+                    Some(associated) => associated,
+                    None => {
+                        let object = self.type_of(file, object);
+                        match self.member(&object, name) {
+                            Member::Symbols(symbols) => self.symbols_ty(&symbols, true, None),
+                            Member::Entity(entity) => self.entity_ty(&entity, true),
+                            Member::Outside(name) => Ty::External(name),
+                            Member::None | Member::Unknown => Ty::Unknown,
+                        }
+                    }
                 }
             }
             Expr::Apply(base, args) => {

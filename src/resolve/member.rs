@@ -24,6 +24,7 @@ pub(super) struct Hierarchy {
 pub(super) fn extend(program: &mut Program<'_>) {
     let mut found: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     let mut implemented: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    let mut gained: Vec<(Box<str>, SymbolRef)> = Vec::new();
     let mut resolver = Resolver::new(program, FileId(0));
     for position in 0..program.files.len() {
         let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
@@ -34,7 +35,12 @@ pub(super) fn extend(program: &mut Program<'_>) {
             if !symbol.owner.is_some() {
                 continue;
             }
-            let Some(owner) = resolver.named_type(file, symbol.owner) else { continue };
+            let Some(owner) = resolver.named_type(file, symbol.owner) else {
+                if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
+                    gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                }
+                continue;
+            };
             found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             if symbol.implements.is_some()
                 && previous != Some((symbol.owner, symbol.implements))
@@ -50,6 +56,10 @@ pub(super) fn extend(program: &mut Program<'_>) {
         let name = program.name_of(member);
         program.extensions.entry(owner).or_default().entry(name).or_default().push(member);
         program.containers.insert(member, owner);
+    }
+    for (outside, member) in gained {
+        let name = program.name_of(member);
+        program.gained.entry(outside).or_default().entry(name).or_default().push(member);
     }
     for (owner, interface) in implemented {
         let interfaces = program.implemented.entry(owner).or_default();
@@ -221,7 +231,10 @@ impl Resolver<'_, '_> {
         if found.iter().any(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
             found.retain(|symbol| self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
         }
-        if rules.overloads || rules.declarations || rules.members == MemberLookup::InherentFirst {
+        if rules.members == MemberLookup::InherentFirst {
+            return self.inherent(found);
+        }
+        if rules.overloads || rules.declarations {
             return found;
         }
         let blocks: Vec<u32> = found.iter().map(|symbol| self.program.symbol(*symbol).scope.0).collect();
@@ -278,7 +291,12 @@ impl Resolver<'_, '_> {
         match of {
             Ty::Unknown => Member::Unknown,
             Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => self.inline_member(*symbol, name),
-            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => self.symbol_members(*symbol, name),
+            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match self.symbol_members(*symbol, name) {
+                none @ (Member::None | Member::Unknown) => {
+                    self.beyond_value(of, name).unwrap_or_else(|| self.gained_by_all(name).map_or(none, Member::Symbols))
+                }
+                found => found,
+            },
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
                 found if !found.is_empty() => Member::Symbols(found),
                 _ => self.missing(*symbol, name),
@@ -291,6 +309,9 @@ impl Resolver<'_, '_> {
                 None => Member::None,
             },
             Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
+                if let Some(found) = self.gained(outer, name) {
+                    return Member::Symbols(found);
+                }
                 Member::Outside(Rc::from(format!("{outer}.{}", self.program.text(name))))
             }
             Ty::Members(file, scope) => self.scope_members(*file, *scope, name),

@@ -60,6 +60,10 @@ impl Resolver<'_, '_> {
         }
         let facts = self.program.known(symbol.file).facts;
         let returns_self = |expr: ExprId| {
+            let mut expr = expr;
+            while let Some(Expr::Wrap(inner, _)) = expr.get().map(|position| facts.exprs[position]) {
+                expr = inner;
+            }
             matches!(expr.get().map(|position| facts.exprs[position]), Some(Expr::SelfType(_) | Expr::SelfValue(_)))
         };
         if returns_self(entry.ty)
@@ -75,6 +79,7 @@ impl Resolver<'_, '_> {
             return receiver.map_or(Ty::Unknown, instance_of);
         }
         let result = self.bind_parameters(symbol, result, args);
+        let result = self.seen_by_receiver(symbol, result, receiver);
         self.substituted(result, receiver)
     }
 
@@ -148,7 +153,7 @@ fn names_a_type(ty: &Ty) -> bool {
     }
 }
 
-fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, BindingId), Ty)>) {
+pub(super) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, BindingId), Ty)>) {
     match (declared, given) {
         (Ty::Param(file, binding), given) if given.is_known() => {
             if !known.iter().any(|(param, _)| *param == (*file, *binding)) {
