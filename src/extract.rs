@@ -1,13 +1,15 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `nest`, `parameter`,
-//! `generics` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` (what is computed), `bind`, `pattern`,
-//! `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
+//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`,
+//! `parameter`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` (what is computed),
+//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
 
 mod apply;
+mod around;
 mod bind;
 mod build;
 mod compose;
+mod declare;
 mod define;
 mod export;
 mod express;
@@ -20,7 +22,9 @@ mod macros;
 mod narrow;
 mod nest;
 mod parameter;
+mod path;
 mod pattern;
+mod replacement;
 mod text;
 mod types;
 mod value;

@@ -55,6 +55,11 @@ pub struct Language {
 }
 
 impl Language {
+    /// Whether a text is a word of the language itself: a keyword or the name of a builtin type.
+    pub(crate) fn is_word(&self, text: &str) -> bool {
+        self.grammar.id_for_node_kind(text, false) != 0 || self.manifest.builtins.types.iter().any(|name| name == text)
+    }
+
     /// The rule for nodes of this kind in statement or expression position.
     pub(crate) fn rule(&self, kind: u16) -> Option<&Rule> {
         self.nodes.get(usize::from(kind))?.as_ref()

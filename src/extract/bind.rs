@@ -31,50 +31,14 @@ pub(super) struct Flow<'t> {
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn declaration(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Declaration { kind, ty, declarators } = rule else { return ExprId::NONE };
-        let pending = std::mem::take(&mut self.pending);
-        self.pending.comment = pending.comment;
-        self.visit_modifiers(node);
-        let pending = std::mem::take(&mut self.pending);
-        let outer = self.around;
-        self.around.declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
-            Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => ExprId::NONE,
-        };
-        let words = self.words(node);
-        let rules = &self.language.manifest.modifiers;
-        self.around.declared_constant = *kind == Some(SymbolKind::Constant) || self.says_constant(&words);
-        self.around.declared_static = words.iter().any(|word| rules.r#static.iter().any(|name| name == word));
-        if let Some(visibility) = words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word)) {
-            self.around.section = crate::model::Visibility::from_word(visibility).or(self.around.section);
-        }
-        let declarators = declarators.every(node);
-        let outer_whole = self.whole;
-        for declarator in &declarators {
-            let declarator = *declarator;
-            self.whole = (declarators.len() == 1).then(|| (declarator.id(), node));
-            self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
-            if matches!(self.language.rule(declarator.kind_id()), Some(Rule::Variable { .. })) {
-                self.visit(declarator, READ);
-            } else {
-                let kind = self.variable_kind(*kind);
-                self.declare_through(declarator, node, kind);
-            }
-        }
-        self.whole = outer_whole;
-        self.around = outer;
-        ExprId::NONE
-    }
-
     /// Whether words before a definition make its value constant.
-    fn says_constant(&self, words: &[&str]) -> bool {
+    pub(super) fn says_constant(&self, words: &[&str]) -> bool {
         let constants = &self.language.manifest.modifiers.constant;
         constants.iter().any(|entry| entry.split(' ').all(|part| words.contains(&part)))
     }
 
     /// Words among a node's own tokens and modifier nodes.
-    fn words(&mut self, node: Node<'t>) -> Vec<&'t str> {
+    pub(super) fn words(&mut self, node: Node<'t>) -> Vec<&'t str> {
         let mut words = Vec::new();
         for child in self.children(node) {
             if !child.is_named() || self.modifier_kinds.contains(&child.kind_id()) {
@@ -84,46 +48,7 @@ impl<'t> Walker<'t> {
         words
     }
 
-    /// Declares what a chain of declarators names: a variable, or a callable without a body.
-    fn declare_through(&mut self, start: Node<'t>, node: Node<'t>, kind: SymbolKind) {
-        let declared = self.declarator(start);
-        let Some(name_node) = declared.name else {
-            self.visit_children(start);
-            return;
-        };
-        let ty = self.wrapped(self.around.declared, &declared.wraps);
-        if declared.is_callable {
-            let outer = self.around.owner;
-            let (name, name_node) = self.qualified_name(name_node);
-            let kind = SymbolKind::Function;
-            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: false };
-            let symbol = self.define(&definition);
-            self.around.owner = outer;
-            let context = self.enter_callable(symbol, node);
-            if let Some(params) = declared.params {
-                self.parameters(params, symbol);
-            }
-            self.leave_callable(context);
-            self.build.symbol_mut(symbol).ty = ty;
-            return;
-        }
-        let value = match declared.value {
-            Some(value) => self.initial_value(value, ty),
-            None => ExprId::NONE,
-        };
-        self.bind_pattern(name_node, Flow { ty, value, node }, Bind::Declare(kind));
-    }
-
-    /// The value of an initialiser; a list of arguments constructs the declared type.
-    fn initial_value(&mut self, node: Node<'t>, ty: ExprId) -> ExprId {
-        let value = self.visit(node, READ);
-        if value.is_some() || !ty.is_some() {
-            return value;
-        }
-        self.build.expr(Expr::OfType(ty))
-    }
-
-    fn variable_kind(&self, kind: Option<SymbolKind>) -> SymbolKind {
+    pub(super) fn variable_kind(&self, kind: Option<SymbolKind>) -> SymbolKind {
         match kind {
             Some(kind) => kind,
             None if self.around.declared_constant => SymbolKind::Constant,
@@ -161,7 +86,7 @@ impl<'t> Walker<'t> {
             }
             if !self.language.manifest.resolution.closures_are_values && self.language.pattern(name_node.kind_id()).is_none() {
                 let name = self.name_of(*name_node);
-                self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
+                self.pending = pending.clone();
                 if self.named_value(name, *name_node, node, *value_node)
                     || self.object_value(name, *name_node, node, *value_node, declared, kind)
                 {
@@ -177,7 +102,7 @@ impl<'t> Walker<'t> {
                 [one] if names.len() > 1 => self.build.item(one, position),
                 _ => given.get(position).copied().unwrap_or(ExprId::NONE),
             };
-            self.pending = Pending { comment: pending.comment, decorators: pending.decorators.clone() };
+            self.pending = pending.clone();
             let flow = Flow { ty: declared, value, node };
             let symbol = match self.language.rule(name_node.kind_id()) {
                 Some(Rule::Text { .. }) => {

@@ -27,6 +27,13 @@ pub(super) struct Definition<'t> {
     pub(super) has_body: bool,
 }
 
+impl<'t> Definition<'t> {
+    /// The first node of its extent.
+    fn first_node(&self, whole: Node<'t>, pending: &Pending<'t>) -> Node<'t> {
+        pending.start.or(pending.decorators.first().map(|first| first.node)).unwrap_or(whole)
+    }
+}
+
 impl<'t> Walker<'t> {
     pub(super) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
         let pending = std::mem::take(&mut self.pending);
@@ -46,13 +53,16 @@ impl<'t> Walker<'t> {
         if self.is_exported(&marks, visibility, declaring, local) {
             bits |= flags::EXPORTED;
         }
+        if self.around.conditional {
+            bits |= flags::CONDITIONAL;
+        }
         if self.around.default_export {
             bits |= flags::DEFAULT_EXPORT;
         }
         if !definition.has_body && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
             bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
         }
-        let start = pending.decorators.first().map_or(whole, |first| first.node);
+        let start = definition.first_node(whole, &pending);
         let extent = self.extent(start, whole);
         let header = self.source.get(whole.start_byte()..definition.header_end).unwrap_or_default();
         let signature = text::signature(&String::from_utf8_lossy(header));
@@ -93,10 +103,18 @@ impl<'t> Walker<'t> {
     }
 
     fn extent(&self, first: Node<'t>, last: Node<'t>) -> Span {
-        let end = last.end_position();
+        let mut end = last.end_position();
+        let mut end_byte = last.end_byte();
+        let text = self.source.get(..end_byte).unwrap_or_default();
+        if end.column == 0 && end_byte > first.start_byte() && text.ends_with(b"\n") {
+            // A node that takes the line's end with it (a directive) ends on its own line.
+            end_byte -= 1;
+            end.row -= 1;
+            end.column = text[..end_byte].iter().rev().take_while(|&&byte| byte != b'\n').count();
+        }
         Span {
             start_byte: offset(first.start_byte()),
-            end_byte: offset(last.end_byte()),
+            end_byte: offset(end_byte),
             start: position(first),
             end: Position { line: offset(end.row + 1), column: offset(end.column) },
         }
@@ -208,7 +226,10 @@ impl<'t> Walker<'t> {
                 let member = self.build.scope_kind(declaring) == ScopeKind::Type;
                 marks.exported || self.around.exported || (member && visible)
             }
-            ExportRule::Linkage => visible && marks.flags & flags::STATIC == 0,
+            ExportRule::Linkage => {
+                let member = self.build.scope_kind(declaring) == ScopeKind::Type;
+                visible && (member || marks.flags & flags::STATIC == 0)
+            }
         }
     }
 
@@ -296,7 +317,7 @@ impl<'t> Walker<'t> {
             return text::summary(self.text_of(string));
         }
         let Some((start, end)) = pending.comment else { return Box::default() };
-        let first = pending.decorators.first().map_or(whole, |first| first.node).start_byte();
+        let first = definition.first_node(whole, pending).start_byte();
         let gap = self.source.get(end..first).unwrap_or_default();
         let comment = String::from_utf8_lossy(self.source.get(start..end).unwrap_or_default());
         let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
@@ -325,9 +346,18 @@ impl<'t> Walker<'t> {
             Some(declared) => declared.name,
             None => name.as_ref().and_then(|selector| selector.first(node)),
         };
-        let Some(name_node) = name_node else {
+        let Some(mut name_node) = name_node else {
             self.visit_children(node);
             return ExprId::NONE;
+        };
+        let mut kind = *kind;
+        let mut declared = declared;
+        let fixture = match self.test_macro(name_node, declared.as_ref()) {
+            Some((test, fixture)) => {
+                (name_node, kind, declared) = (test, SymbolKind::Test, None);
+                fixture
+            }
+            None => None,
         };
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
         let decorators = self.visit_modifiers(node);
@@ -335,18 +365,26 @@ impl<'t> Walker<'t> {
         let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
         let (name, name_node) = self.qualified_name(name_node);
         let (params_node, returns_node) = match &declared {
-            Some(declared) => (declared.params, returns.as_ref().and_then(|selector| selector.first(node))),
+            Some(declared) => {
+                let returns = declared.returns.or_else(|| returns.as_ref().and_then(|selector| selector.first(node)));
+                (declared.params, returns)
+            }
             None => (params.as_ref().and_then(|s| s.first(node)), returns.as_ref().and_then(|s| s.first(node))),
         };
         if let Some(receiver) = receiver_node {
             self.around.owner = self.receiver_type(receiver);
             self.around.detached = true;
+        } else if let Some(fixture) = fixture {
+            self.around.owner = self.visit_type(fixture, READ);
         }
         let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node, kind: *kind, header_end, has_body: body_node.is_some() };
+        let definition = Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
         let symbol = self.define(&definition);
         self.around.owner = outer_owner;
         self.around.detached = false;
+        if kind == SymbolKind::Test {
+            self.build.symbol_mut(symbol).flags |= flags::TEST;
+        }
         let context = self.enter_callable(symbol, node);
         self.generics(symbol, node, type_params.as_ref());
         if let Some(receiver) = receiver_node {
@@ -424,7 +462,7 @@ impl<'t> Walker<'t> {
                 done.iter().flatten().any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
             if !selected.contains(&child.id())
                 && !covers
-                && matches!(self.language.rule(child.kind_id()), Some(Rule::Pass { .. }))
+                && matches!(self.language.rule(child.kind_id()), Some(Rule::Pass { .. } | Rule::Declaration { .. }))
             {
                 self.visit(child, READ);
             }

@@ -127,35 +127,6 @@ impl<'t> Walker<'t> {
         value
     }
 
-    fn member(
-        &mut self,
-        node: Node<'t>,
-        object: Option<&'static Selector>,
-        name: &'static Selector,
-        scoped: bool,
-        usage: Usage,
-    ) -> ExprId {
-        let Some(name_node) = name.first(node) else { return self.visit_children(node) };
-        let Some(object_node) = object.and_then(|selector| selector.first(node)) else {
-            return self.visit(name_node, usage);
-        };
-        let object = match if scoped { self.path_word(object_node) } else { None } {
-            Some(word) => word,
-            None => self.visit(object_node, READ),
-        };
-        // A name with arguments of its own (`a::b::<T>`) is looked through.
-        let name_node = self.plain_name(name_node);
-        if matches!(self.language.rule(name_node.kind_id()), Some(Rule::SelfValue {})) {
-            // The receiver of the type that is named, not of the one right around.
-            return self.build.of(object, Expr::OfType);
-        }
-        let name = self.name_of(name_node);
-        let object = self.known(object);
-        let value = self.build.expr(Expr::Member(object, name));
-        self.site(usage, name_node, name, value);
-        value
-    }
-
     /// A constructor named without being called: a function that gives a value of the type.
     fn constructor_reference(&mut self, node: Node<'t>, object: &'static Selector) -> ExprId {
         if let Some(ty) = object.first(node) {
@@ -179,26 +150,6 @@ impl<'t> Walker<'t> {
             ty = self.build.of(ty, Expr::Array);
         }
         if ty.is_some() { self.build.expr(Expr::OfType(ty)) } else { value }
-    }
-
-    /// The name inside a node that adds type arguments to it; visits those.
-    pub(super) fn plain_name(&mut self, node: Node<'t>) -> Node<'t> {
-        match self.language.rule(node.kind_id()) {
-            Some(Rule::Pass { of }) => {
-                let chosen = match of {
-                    Some(selector) => selector.first(node),
-                    None => self.named_children(node).first().copied(),
-                };
-                let Some(chosen) = chosen else { return node };
-                for child in self.named_children(node) {
-                    if child.id() != chosen.id() {
-                        self.visit(child, READ);
-                    }
-                }
-                self.plain_name(chosen)
-            }
-            _ => node,
-        }
     }
 
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
@@ -231,6 +182,10 @@ impl<'t> Walker<'t> {
                 let Some(callee_node) = callee.as_ref().and_then(|selector| selector.first(node)) else {
                     return self.visit_children(node);
                 };
+                if let Some(cast) = self.cast_call(callee_node) {
+                    self.arguments(args.as_ref().and_then(|selector| selector.first(node)));
+                    return cast;
+                }
                 let value = self.visit(callee_node, usage);
                 if value.is_some() && !matches!(self.build.get(value), Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)) {
                     self.take_call_site();
@@ -258,6 +213,20 @@ impl<'t> Walker<'t> {
             return self.build.expr(Expr::SuperValue(self.scope));
         }
         self.build.of(callee_value, |callee| Expr::Call(callee, list))
+    }
+
+    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of that type.
+    fn cast_call(&mut self, callee: Node<'t>) -> Option<ExprId> {
+        let names = &self.language.manifest.names.cast_calls;
+        let text = self.text_of(callee);
+        let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
+        if !names.iter().any(|cast| cast == name) {
+            return None;
+        }
+        let arguments = self.named_children(callee).last().copied()?;
+        let types = self.visit_types(arguments, Usage::Site(SiteKind::Type));
+        let ty = types.first().copied().unwrap_or(ExprId::NONE);
+        Some(self.build.of(ty, Expr::OfType))
     }
 
     fn is_super_call(&self, callee: ExprId) -> bool {

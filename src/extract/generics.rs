@@ -10,7 +10,8 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Binds the type parameters of a definition in the current scope, with the bounds that follow its header.
     pub(super) fn generics(&mut self, symbol: LocalSymbol, node: Node<'t>, params: Option<&'static Selector>) {
-        if let Some(params) = params.and_then(|selector| selector.first(node)) {
+        let around = self.waiting_type_params.take();
+        if let Some(params) = params.and_then(|selector| selector.first(node)).or(around) {
             self.type_params(symbol, params);
         }
         for child in self.named_children(node) {

@@ -62,7 +62,7 @@ impl<'t> Walker<'t> {
                 let level = u16::from(is_system);
                 self.record(Entry { kind: ImportKind::Include, module, level, item, alias, node: path, reexport: true });
             }
-            ImportForm::Using { of, namespace } => self.import_using(node, of, namespace),
+            ImportForm::Using { of, namespace, alias } => self.import_using(node, of, namespace.as_deref(), alias.as_ref()),
             ImportForm::Export { .. } => {
                 self.export_from(form, node);
             }
@@ -342,22 +342,31 @@ impl<'t> Walker<'t> {
         self.record(Entry { kind, module: module.clone(), level: 0, item, alias, node: path_node, reexport: false });
     }
 
-    fn import_using(&mut self, node: Node<'t>, of: &'static Selector, namespace: &str) {
+    /// Makes the members of a module visible in the scope around.
+    pub(super) fn import_members(&mut self, node: Node<'t>) {
+        let module: String = self.text_of(node).split_whitespace().collect();
+        let (item, alias) = (NameId::NONE, NameId::NONE);
+        self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
+    }
+
+    fn import_using(
+        &mut self,
+        node: Node<'t>,
+        of: &'static Selector,
+        namespace: Option<&str>,
+        alias: Option<&'static Selector>,
+    ) {
         let Some(path_node) = of.first(node) else { return };
-        let whole = self.children(node).into_iter().any(|child| child.kind() == namespace);
         let text: String = self.text_of(path_node).split_whitespace().collect();
         let separator = self.language.manifest.modules.separator.clone();
-        if whole {
-            let (item, alias) = (NameId::NONE, NameId::NONE);
-            self.record(Entry {
-                kind: ImportKind::Wildcard,
-                module: text,
-                level: 0,
-                item,
-                alias,
-                node: path_node,
-                reexport: true,
-            });
+        if namespace.is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word)) {
+            self.import_members(path_node);
+            return;
+        }
+        if let Some(alias) = alias.and_then(|selector| selector.first(node)) {
+            let (item, alias) = (NameId::NONE, self.name_of(alias));
+            let kind = ImportKind::Module;
+            self.record(Entry { kind, module: text, level: 0, item, alias, node: path_node, reexport: true });
             return;
         }
         let (module, last) = text.rsplit_once(separator.as_str()).unwrap_or(("", &text));

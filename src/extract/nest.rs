@@ -10,9 +10,17 @@ use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     pub(super) fn type_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Type { name, bases, body, .. } = rule else { return ExprId::NONE };
-        let body_node = body.as_ref().and_then(|selector| selector.first(node));
+        let Rule::Type { kind, name, bases, body, .. } = rule else { return ExprId::NONE };
         let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node)) else {
+            let body_node = body.as_ref().and_then(|selector| selector.first(node));
+            if *kind == SymbolKind::Enum
+                && self.language.manifest.resolution.variants_visible
+                && let Some(body) = body_node
+            {
+                // Without a name for their type, the variants are names of the scope around it.
+                self.visit_children(body);
+                return ExprId::NONE;
+            }
             return self.anonymous_type(node, bases, body_node);
         };
         self.visit_modifiers(node);
@@ -33,7 +41,7 @@ impl<'t> Walker<'t> {
     ) -> ExprId {
         let Rule::Type { kind, bases, body, type_params, params, .. } = rule else { return ExprId::NONE };
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
-        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
+        let header_end = body_node.map_or(whole.end_byte(), |body| body.start_byte());
         let definition = Definition { name, name_node, node: whole, kind: *kind, header_end, has_body: true };
         let symbol = self.define(&definition);
         let declarations = self.language.manifest.resolution.declarations;
@@ -162,9 +170,17 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         };
         let Some(name_node) = name_node else {
-            return self.visit_children(body_node);
+            // Without a name, what is inside belongs to the scope around it and is seen in this file only.
+            let section = self.around.section.replace(Visibility::Internal);
+            self.visit_children(body_node);
+            self.around.section = section;
+            return ExprId::NONE;
         };
         self.visit_modifiers(node);
+        let transparent = &self.language.manifest.names.transparent_module_words;
+        if !transparent.is_empty() && self.words(node).iter().any(|word| transparent.iter().any(|name| name == word)) {
+            self.import_members(name_node);
+        }
         let exported = self.around.exported;
         let before = (self.enclosing, self.scope, self.around);
         for part in self.module_names(name_node) {
@@ -186,56 +202,6 @@ impl<'t> Walker<'t> {
     fn module_names(&mut self, name: Node<'t>) -> Vec<Node<'t>> {
         let parts = self.named_children(name);
         if parts.is_empty() { vec![name] } else { parts.into_iter().flat_map(|part| self.module_names(part)).collect() }
-    }
-
-    pub(super) fn alias(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Alias { name, declarator, ty, type_params } = rule else { return ExprId::NONE };
-        let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
-        let mut names: Vec<(Node<'t>, Vec<super::types::Wrapper>)> = Vec::new();
-        if let Some(selector) = name {
-            names.extend(selector.first(node).map(|name| (name, Vec::new())));
-        }
-        if let Some(selector) = declarator {
-            for start in selector.every(node) {
-                let declared = self.declarator(start);
-                names.extend(declared.name.map(|name| (name, declared.wraps)));
-            }
-        }
-        let pending = std::mem::take(&mut self.pending);
-        let mut shared = ExprId::NONE;
-        for (position, (name_node, wraps)) in names.into_iter().enumerate() {
-            if position == 0 {
-                self.pending = Pending { comment: pending.comment, decorators: Vec::new() };
-            }
-            self.visit_modifiers(node);
-            let name = self.name_of(name_node);
-            let kind = SymbolKind::TypeAlias;
-            let definition = Definition { name, name_node, node, kind, header_end: node.end_byte(), has_body: true };
-            let symbol = self.define(&definition);
-            let before = self.enclosing;
-            let scope = self.open(ScopeKind::Block, symbol, node);
-            let inner = self.scope;
-            self.build.symbol_mut(symbol).inner = inner;
-            self.enclosing = symbol;
-            self.generics(symbol, node, type_params.as_ref());
-            if position == 0
-                && let Some(ty_node) = ty_node
-            {
-                // A type that is defined inside the alias belongs to the scope around both.
-                if matches!(self.language.type_rule(ty_node.kind_id()), Some(crate::grammar::TypeRule::Specifier { .. })) {
-                    let alias_scope = std::mem::replace(&mut self.scope, scope.0);
-                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
-                    self.scope = alias_scope;
-                } else {
-                    shared = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
-                }
-            }
-            self.enclosing = before;
-            self.close(scope);
-            let ty = self.wrapped(shared, &wraps);
-            self.build.symbol_mut(symbol).ty = ty;
-        }
-        ExprId::NONE
     }
 
     pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
@@ -301,42 +267,6 @@ impl<'t> Walker<'t> {
             self.pending = Pending::default();
         }
         (self.whole, self.around.declared) = outer;
-        ExprId::NONE
-    }
-
-    pub(super) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
-        let Some(name_node) = name.first(node) else { return ExprId::NONE };
-        let suffix = self.language.manifest.names.macro_suffix.as_deref();
-        let name = self.name_of(name_node);
-        let params_node = params.as_ref().and_then(|selector| selector.first(node));
-        let kind = if params.is_some() { SymbolKind::Macro } else { SymbolKind::Constant };
-        let value_node = value.as_ref().and_then(|selector| selector.first(node));
-        let header_end = match suffix {
-            Some(_) => name_node.end_byte(),
-            None => params_node.map_or(name_node.end_byte(), |params| params.end_byte()),
-        };
-        let definition = Definition { name, name_node, node, kind, header_end, has_body: true };
-        let symbol = self.define(&definition);
-        if let Some(params) = params_node {
-            let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
-            self.build.symbol_mut(symbol).arity = (0, if count == 0 { 0 } else { u16::MAX });
-        }
-        let _ = value_node;
-        if let Some(suffix) = suffix {
-            // The macro is known by its name with the suffix, and by that alone.
-            let marked = format!("{}{suffix}", self.build.text(name));
-            let marked = self.build.name(&marked);
-            self.build.rename_last(marked);
-        }
-        ExprId::NONE
-    }
-
-    pub(super) fn section(&mut self, node: Node<'t>) -> ExprId {
-        let word = self.text_of(node).trim_end_matches(':').trim();
-        if let Some(visibility) = self.language.manifest.visibility.words.get(word) {
-            self.around.section = Visibility::from_word(visibility);
-        }
         ExprId::NONE
     }
 }

@@ -16,6 +16,9 @@ impl<'t> Walker<'t> {
             Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
             _ => self.named_children(node),
         };
+        if self.has_rest_word(node) {
+            most = u16::MAX;
+        }
         let mut receiver = self.first_parameter(symbol);
         let in_type = self.build.scope_kind(self.scope) == ScopeKind::Type;
         for param in nodes {

@@ -6,26 +6,6 @@ use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind};
 use tree_sitter::Node;
 
-/// What a declarator adds to the type in front of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wrapper {
-    Array,
-    Named(String),
-    Function,
-}
-
-/// What a chain of declarators says.
-#[derive(Default)]
-pub(super) struct Declared<'t> {
-    pub(super) name: Option<Node<'t>>,
-    pub(super) params: Option<Node<'t>>,
-    pub(super) value: Option<Node<'t>>,
-    /// The name itself is that of a callable (and not of a pointer to one).
-    pub(super) is_callable: bool,
-    /// From the outermost inwards.
-    pub(super) wraps: Vec<Wrapper>,
-}
-
 impl<'t> Walker<'t> {
     /// Visits a node in type position and gives the type.
     pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
@@ -85,7 +65,17 @@ impl<'t> Walker<'t> {
                 let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
                 let Some(object) = object else { return self.visit_type(name_node, usage) };
                 let object = self.visit_type(object, object_usage);
-                let object = self.known(object);
+                let mut object = self.known(object);
+                let mut name_node = name_node;
+                // A path may nest in the place of the name.
+                while let Some(TypeRule::Member { object: Some(part), name: rest }) = self.language.type_rule(name_node.kind_id()) {
+                    let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node)) else { break };
+                    let (part, _) = self.generic_name(part, inner);
+                    let name = self.name_of(part);
+                    object = self.build.expr(Expr::Member(object, name));
+                    self.site(object_usage, part, name, object);
+                    name_node = rest;
+                }
                 let (name_node, args) = self.generic_name(name_node, inner);
                 let name = self.name_of(name_node);
                 let value = self.build.expr(Expr::Member(object, name));
@@ -225,7 +215,7 @@ impl<'t> Walker<'t> {
         (base.first(node).unwrap_or(node), list)
     }
 
-    fn parameter_type(&mut self, param: Node<'t>, usage: Usage) -> ExprId {
+    pub(super) fn parameter_type(&mut self, param: Node<'t>, usage: Usage) -> ExprId {
         match self.language.rule(param.kind_id()) {
             Some(Rule::Param { ty: Some(ty), .. }) => match ty.first(param) {
                 Some(ty) => self.visit_type(ty, usage),
@@ -262,106 +252,6 @@ impl<'t> Walker<'t> {
             self.site(Usage::Site(SiteKind::Type), node, name, value);
         }
         value
-    }
-
-    /// Follows a chain of declarators to the name in it.
-    pub(super) fn declarator(&mut self, start: Node<'t>) -> Declared<'t> {
-        let mut declared = Declared::default();
-        let mut node = start;
-        loop {
-            match self.language.rule(node.kind_id()) {
-                Some(Rule::Declarator { of, params, wrap }) => {
-                    let next = match of {
-                        Some(selector) => selector.first(node),
-                        None => self.named_children(node).last().copied(),
-                    };
-                    if let Some(params) = params {
-                        declared.params = params.first(node);
-                        declared.is_callable = true;
-                        declared.wraps.push(Wrapper::Function);
-                    } else if let Some(wrap) = wrap {
-                        declared.is_callable = false;
-                        declared.wraps.push(if wrap == "array" { Wrapper::Array } else { Wrapper::Named(wrap.clone()) });
-                    }
-                    let Some(next) = next else { break };
-                    node = next;
-                }
-                Some(Rule::Variable { name, value, .. }) => {
-                    declared.value = value.as_ref().and_then(|selector| selector.first(node));
-                    let Some(next) = name.first(node) else { break };
-                    node = next;
-                }
-                Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
-                    declared.name = Some(node);
-                    break;
-                }
-                _ => {
-                    declared.name = self.language.pattern(node.kind_id()).map(|_| node);
-                    break;
-                }
-            }
-        }
-        if declared.is_callable && declared.wraps.last() == Some(&Wrapper::Function) {
-            declared.wraps.pop();
-        }
-        declared
-    }
-
-    /// A type with what its declarators add.
-    pub(super) fn wrapped(&mut self, ty: ExprId, wraps: &[Wrapper]) -> ExprId {
-        let mut ty = ty;
-        for wrap in wraps {
-            if !ty.is_some() {
-                return ty;
-            }
-            ty = match wrap {
-                Wrapper::Array => self.build.expr(Expr::Array(ty)),
-                Wrapper::Named(name) => {
-                    let name = self.build.name(name);
-                    self.build.expr(Expr::Wrap(ty, name))
-                }
-                Wrapper::Function => {
-                    let list = self.build.list(&[ty]);
-                    self.build.expr(Expr::Function(list))
-                }
-            };
-        }
-        ty
-    }
-
-    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined next.
-    pub(super) fn qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
-        match self.language.rule(node.kind_id()) {
-            Some(Rule::Member { object, name, scoped: true }) => {
-                let Some(name_node) = name.first(node) else { return (self.name_of(node), node) };
-                if let Some(object) = object.as_ref().and_then(|selector| selector.first(node)) {
-                    let path = self.visit_type(object, READ);
-                    self.around.owner = match (self.around.owner.is_some(), self.build.get(path)) {
-                        (true, Expr::Name(last, _)) => {
-                            let outer = self.around.owner;
-                            self.build.expr(Expr::Member(outer, last))
-                        }
-                        _ => path,
-                    };
-                }
-                self.qualified_name(name_node)
-            }
-            Some(Rule::Pass { of: Some(of) }) => match of.first(node) {
-                Some(inner) => self.qualified_name(inner),
-                None => (self.name_of(node), node),
-            },
-            _ => (self.folded_name(node), node),
-        }
-    }
-
-    /// The text of a name without white space inside (`operator ()`).
-    fn folded_name(&mut self, node: Node<'t>) -> NameId {
-        let text = self.text_of(node);
-        if text.contains(char::is_whitespace) && !matches!(self.language.rule(node.kind_id()), Some(Rule::Text { .. })) {
-            let folded: String = text.split_whitespace().collect();
-            return self.build.name(&folded);
-        }
-        self.name_of(node)
     }
 
     /// The type of a method's receiver parameter.

@@ -63,6 +63,8 @@ pub(super) struct Surroundings {
     /// The value whose members the body around gives, and the value that an untyped construction in it makes.
     pub(super) constructed: ExprId,
     pub(super) item: ExprId,
+    /// Definitions here are only compiled under a condition.
+    pub(super) conditional: bool,
 }
 
 impl Surroundings {
@@ -78,12 +80,15 @@ impl Surroundings {
         detached: false,
         constructed: ExprId::NONE,
         item: ExprId::NONE,
+        conditional: false,
     };
 }
 
 /// Decorators waiting for the definition they stand before.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Pending<'t> {
+    /// Where the definition starts if what introduces it stands around its node.
+    pub(super) start: Option<Node<'t>>,
     /// First byte and end of the comments that stand right before.
     pub(super) comment: Option<(usize, usize)>,
     pub(super) decorators: Vec<Decorator<'t>>,
@@ -112,6 +117,8 @@ pub(super) struct Walker<'t> {
     pub(super) in_macro: bool,
     /// A definition (by its node's id) that is the only one under its keyword, and the node with the keyword.
     pub(super) whole: Option<(usize, Node<'t>)>,
+    /// Type parameters written around the definition that comes next.
+    pub(super) waiting_type_params: Option<Node<'t>>,
     /// Names that are exported by a list: name outside, name inside.
     pub(super) exported_names: Vec<(NameId, NameId)>,
     /// The call site that waits for its arguments.
@@ -141,6 +148,7 @@ impl<'t> Walker<'t> {
             pending: Pending::default(),
             in_macro: false,
             whole: None,
+            waiting_type_params: None,
             exported_names: Vec::new(),
             call_site: SiteId::NONE,
             depth: 0,
@@ -206,16 +214,8 @@ impl<'t> Walker<'t> {
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
         let mut last = ExprId::NONE;
         for child in self.children(node) {
-            if !child.is_named() && !child.is_error() && !child.is_missing() {
-                continue;
-            }
-            if self.is_comment(child) {
-                self.note_comment(child);
-                continue;
-            }
-            last = self.visit(child, READ);
-            if !matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
-                self.pending = Pending::default();
+            if let Some(value) = self.visit_child(child) {
+                last = value;
             }
         }
         last
@@ -225,8 +225,29 @@ impl<'t> Walker<'t> {
         self.comment_kinds.contains(&node.kind_id())
     }
 
+    /// Visits one of several children; none for comments and tokens.
+    pub(super) fn visit_child(&mut self, child: Node<'t>) -> Option<ExprId> {
+        if !child.is_named() && !child.is_error() && !child.is_missing() {
+            return None;
+        }
+        if self.is_comment(child) {
+            self.note_comment(child);
+            return None;
+        }
+        let value = self.visit(child, READ);
+        if !matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+            self.pending = Pending::default();
+        }
+        Some(value)
+    }
+
     pub(super) fn note_comment(&mut self, comment: Node<'t>) {
         let (start, end) = (comment.start_byte(), comment.end_byte());
+        let line = self.source.get(start - comment.start_position().column..start).unwrap_or_default();
+        if !line.iter().all(u8::is_ascii_whitespace) {
+            // Behind code on the same line: about that code, not about what follows.
+            return;
+        }
         let joined = self.pending.comment.filter(|&(_, previous)| {
             let gap = self.source.get(previous..start).unwrap_or_default();
             gap.iter().all(u8::is_ascii_whitespace) && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
@@ -316,6 +337,10 @@ impl<'t> Walker<'t> {
             }
             Rule::Macro { .. } => self.macro_definition(rule, node),
             Rule::Section {} => self.section(node),
+            Rule::Generic { params } => self.generic(node, params),
+            Rule::MemberInit { name, args } => self.member_init(node, name, args),
+            Rule::Outside {} => self.outside(node),
+            Rule::Conditional { name, guard } => self.conditional(node, name.as_ref(), guard.as_ref()),
             _ => self.express(rule, node, usage),
         }
     }

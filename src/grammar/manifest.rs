@@ -186,6 +186,12 @@ pub struct Names {
     pub import_calls: BTreeMap<String, String>,
     /// Words in place of a type that leave it to the value (`var`).
     pub inferred_types: Vec<String>,
+    /// Functions whose first type argument is the type of their result (casts).
+    pub cast_calls: Vec<String>,
+    /// Tokens in a parameter list that stand for any number of arguments.
+    pub rest_words: Vec<String>,
+    /// Words before a module's name that make its members visible around it.
+    pub transparent_module_words: Vec<String>,
     /// Names that are never a binding (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean there are none (`void`).
@@ -263,6 +269,8 @@ pub struct Resolution {
     pub declarations: bool,
     /// Names with internal linkage are seen in their file only.
     pub file_linkage: bool,
+    /// In a function, a declarator with a list of bare names is a variable made with them, not a declared function.
+    pub locals_construct: bool,
     /// An associated function may be called through a value.
     pub argument_lookup: bool,
 }
@@ -285,6 +293,10 @@ pub struct Modifiers {
     pub property: Vec<String>,
     /// Words that make a callable yield.
     pub generator: Vec<String>,
+    /// Words that make a variable without a value a declaration; its definition is elsewhere.
+    pub declaration: Vec<String>,
+    /// Words that do the same to fields.
+    pub declaration_fields: Vec<String>,
     /// Decorators that make a member belong to its type.
     pub static_decorators: Vec<String>,
     /// Decorators that give a method its type as first parameter.
@@ -366,6 +378,10 @@ pub struct TestMarkers {
     pub decorators: Vec<String>,
     /// Functions that take a title and a test.
     pub calls: Vec<String>,
+    /// Macros whose call before a body defines a test named by the last argument.
+    pub macros: Vec<String>,
+    /// Those among them whose first argument is a type that the test is a member of.
+    pub fixture_macros: Vec<String>,
 }
 
 /// Tests of a value's type.

@@ -103,6 +103,8 @@ pub(crate) enum Rule {
         kind: Option<SymbolKind>,
         ty: Option<Selector>,
         declarators: Selector,
+        /// Values that stand beside their declarators; beside a callable one they leave its body to derived types.
+        values: Option<Selector>,
     },
     /// A variable, field, constant or variant.
     Variable {
@@ -315,7 +317,23 @@ pub(crate) enum Rule {
         params: Option<Selector>,
         #[serde(default)]
         wrap: Option<String>,
+        /// The first value of what is declared.
+        value: Option<Selector>,
+        /// Arguments that the first value is made with.
+        args: Option<Selector>,
+        /// The result, written behind the parameters.
+        returns: Option<Selector>,
+        /// The node itself is the name, up to this child.
+        up_to: Option<Selector>,
     },
+    /// Type parameters of the definition in the same node.
+    Generic { params: Selector },
+    /// What is defined inside belongs to the scope around the type (friends).
+    Outside {},
+    /// Compiled under a condition. One on `name` whose first `guard` has the same name only keeps a file from being read twice.
+    Conditional { name: Option<Selector>, guard: Option<Selector> },
+    /// A base or field that a constructor makes with arguments before its body runs.
+    MemberInit { name: Selector, args: Selector },
     /// A callable named without being called (`Type::method`); without a name it is the constructor.
     MethodReference { object: Selector, name: Selector },
     /// Gives members of a constructed value, or of the receiver, their first values.
@@ -506,8 +524,9 @@ pub(crate) enum ImportForm {
     Quoted { path: Selector, alias: Option<Selector> },
     /// Textual inclusion; `system` is the kind of node of a path that is searched outside first.
     Include { path: Selector, system: String },
-    /// A name of another scope made visible here (`using a::b`); `namespace`: everything in it when this token is present.
-    Using { of: Selector, namespace: String },
+    /// A name of another scope made visible here (`using a::b`), maybe under another name; `namespace`: everything in it when
+    /// this token is present.
+    Using { of: Selector, namespace: Option<String>, alias: Option<Selector> },
     /// What an export says of other modules.
     Export {
         source: Selector,
