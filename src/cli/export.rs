@@ -78,7 +78,8 @@ fn caller(facts: &FileFacts, site: &Site) -> Option<LocalSymbol> {
     let mut around = site.enclosing;
     while let Some(position) = around.get() {
         let symbol = &facts.symbols[position];
-        if symbol.kind.is_callable() || symbol.flags & flags::FUNCTION_VALUE != 0 {
+        let is_code = symbol.kind.is_callable() || symbol.kind == SymbolKind::Test;
+        if is_code || symbol.flags & flags::FUNCTION_VALUE != 0 {
             return Some(around);
         }
         around = symbol.container;
