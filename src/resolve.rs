@@ -12,6 +12,7 @@ mod flow;
 mod heuristic;
 mod infer;
 mod inherent;
+mod linkage;
 mod lookup;
 mod member;
 mod modules;
@@ -53,6 +54,7 @@ pub struct Program<'a> {
     units: Vec<Option<Unit<'a>>>,
     names: Names<'a>,
     modules: modules::Modules,
+    linkage: linkage::Linkage,
     /// Members that are defined outside of their type's body.
     extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
     /// Interfaces that types implement outside of their header.
@@ -73,11 +75,13 @@ impl<'a> Program<'a> {
         let mut names = Names::default();
         let units: Vec<Option<Unit<'a>>> = files.iter().map(|file| Unit::new(file, &mut names)).collect();
         let modules = modules::Modules::new(files, &units, project_files);
+        let linkage = linkage::Linkage::new(&units);
         let mut program = Self {
             files,
             units,
             names,
             modules,
+            linkage,
             extensions: FxHashMap::default(),
             implemented: FxHashMap::default(),
             containers: FxHashMap::default(),

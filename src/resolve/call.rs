@@ -102,13 +102,28 @@ impl Resolver<'_, '_> {
 
     /// Of several callables those that the arguments fit; all, if none does.
     pub(super) fn fitting(&mut self, file: FileId, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
+        if symbols.first().is_some_and(|symbol| self.has_declarations(*symbol)) {
+            let distinct = self.without_repeats(symbols);
+            let chosen = self.fitting_distinct(file, &distinct, args, spread);
+            return self.established(&chosen);
+        }
+        self.fitting_distinct(file, symbols, args, spread)
+    }
+
+    fn has_declarations(&self, symbol: SymbolRef) -> bool {
+        self.program.known(symbol.file).language.manifest.resolution.declarations
+    }
+
+    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }
         let count = u16::try_from(args.len()).unwrap_or(u16::MAX);
         let by_arity: Symbols = symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
         let mut left = if by_arity.is_empty() { symbols.clone() } else { by_arity };
-        self.defined(&mut left);
+        if !self.has_declarations(symbols[0]) {
+            self.defined(&mut left);
+        }
         if left.len() < 2 || spread {
             return left;
         }
@@ -128,7 +143,16 @@ impl Resolver<'_, '_> {
         let own = facts.symbols.iter().enumerate().filter(|(_, candidate)| {
             candidate.kind == SymbolKind::Constructor && candidate.scope == entry.inner && entry.inner.is_some()
         });
-        own.map(|(position, _)| SymbolRef { file: symbol.file, symbol: crate::model::facts::LocalSymbol::at(position) }).collect()
+        let mut found: Symbols = own
+            .map(|(position, _)| SymbolRef { file: symbol.file, symbol: crate::model::facts::LocalSymbol::at(position) })
+            .collect();
+        let elsewhere = self.program.extensions.get(&symbol).and_then(|members| members.get(&self.program.name_of(symbol)));
+        for member in elsewhere.into_iter().flatten() {
+            if self.program.symbol(*member).kind == SymbolKind::Constructor && !found.contains(member) {
+                found.push(*member);
+            }
+        }
+        found
     }
 
     /// What a member of a value is, for callers that only want symbols.

@@ -53,7 +53,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Files that a file may know types of: those it imports, directly or through others, and its package.
-    fn reachable(&mut self, file: FileId) -> Rc<FxHashSet<FileId>> {
+    pub(super) fn reachable(&mut self, file: FileId) -> Rc<FxHashSet<FileId>> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();
         }

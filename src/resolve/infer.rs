@@ -246,6 +246,12 @@ impl Resolver<'_, '_> {
             false => symbols.iter().find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
         };
         let Some(&chosen) = chosen.or(symbols.first()) else { return Ty::Unknown };
+        let chosen = match self.program.symbol(chosen) {
+            entry if entry.kind.is_type() && entry.flags & flags::DECLARATION != 0 => {
+                self.definitions_of(chosen).first().copied().unwrap_or(chosen)
+            }
+            _ => chosen,
+        };
         let entry = self.program.symbol(chosen);
         match entry.kind {
             kind if is_scope(kind) => Ty::Type(chosen, Rc::from([])),

@@ -34,8 +34,16 @@ impl<'a> Resolver<'_, 'a> {
         let rules = &unit.language.manifest.resolution;
         let mut current = scope;
         let mut crossed = false;
+        let pasted = unit.language.manifest.modules.system == ModuleSystem::Includes;
         while current.is_some() {
             let kind = unit.scope_kind(current);
+            if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
+                if let Some(found) = self.seen_in_space(file, current, name) {
+                    return Some(found);
+                }
+                current = unit.parent(current);
+                continue;
+            }
             let hidden = kind == ScopeKind::Type && current != scope && !rules.type_scope_visible && !rules.implicit_receiver;
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
                 let step = self.step_of(file, &entity);
@@ -48,6 +56,9 @@ impl<'a> Resolver<'_, 'a> {
             {
                 return Some((Entity::Symbols(found), Step::SelfMember));
             }
+            if pasted && let Some(found) = self.seen_in_space(file, current, name) {
+                return Some(found);
+            }
             crossed |= kind == ScopeKind::Function;
             if kind == ScopeKind::Module && unit.language.manifest.modules.closed {
                 break;
@@ -57,7 +68,11 @@ impl<'a> Resolver<'_, 'a> {
         if let Some(entity) = self.macro_named(file, name, scope, at) {
             return Some((entity, Step::Package));
         }
-        self.beyond_file(file, name, scope)
+        let found = self.beyond_file(file, name, scope);
+        if pasted && found.is_none() {
+            return self.linked(file, name, scope).map(|entity| (entity, Step::UniqueName));
+        }
+        found
     }
 
     fn step_of(&self, _file: FileId, found: &Found) -> Step {
@@ -194,7 +209,8 @@ impl<'a> Resolver<'_, 'a> {
         {
             return Some((entity, Step::Package));
         }
-        if let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::new()) {
+        let pasted = manifest.modules.system == ModuleSystem::Includes;
+        if !pasted && let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::new()) {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
@@ -230,6 +246,11 @@ impl<'a> Resolver<'_, 'a> {
     /// What an import stands for.
     pub(super) fn import_entity(&mut self, file: FileId, import: ImportId, visited: &mut Visited) -> Option<Entity> {
         let position = import.get()?;
+        if self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
+            && let Some(entity) = self.used(file, import)
+        {
+            return Some(entity);
+        }
         match self.program.modules.target(file, position) {
             ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
             ImportTarget::Path { module, path } => match self.follow(*module, path, visited) {
@@ -266,6 +287,10 @@ impl<'a> Resolver<'_, 'a> {
     pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name, visited: &mut Visited) -> Option<Entity> {
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
+            let shared = self.program.linkage.members(symbol, name);
+            if !shared.is_empty() {
+                return Some(Entity::Symbols(shared));
+            }
             let place = (Place::Inline(symbol), name);
             if visited.len() >= CHAIN || visited.contains(&place) {
                 return None;

@@ -54,6 +54,7 @@ pub(super) fn extend(program: &mut Program<'_>) {
     drop(resolver);
     for (member, owner) in found {
         let name = program.name_of(member);
+        program.linkage.add_member(owner, name, member);
         program.extensions.entry(owner).or_default().entry(name).or_default().push(member);
         program.containers.insert(member, owner);
     }
@@ -192,6 +193,12 @@ impl Resolver<'_, '_> {
     pub(super) fn own_members(&self, symbol: SymbolRef, name: Name) -> Symbols {
         let unit = self.program.known(symbol.file);
         let entry = self.program.symbol(symbol);
+        if matches!(entry.kind, SymbolKind::Namespace | SymbolKind::Module) {
+            let found = self.program.linkage.members(symbol, name);
+            if !found.is_empty() {
+                return found;
+            }
+        }
         let mut found: Symbols = Symbols::new();
         if entry.inner.is_some() {
             found.extend(
@@ -224,7 +231,7 @@ impl Resolver<'_, '_> {
     fn definitions(&self, of: SymbolRef, found: Symbols) -> Symbols {
         use crate::model::facts::flags;
         let rules = &self.program.known(of.file).language.manifest.resolution;
-        if found.len() < 2 {
+        if found.len() < 2 || rules.declarations {
             return found;
         }
         let mut found = found;
@@ -234,7 +241,7 @@ impl Resolver<'_, '_> {
         if rules.members == MemberLookup::InherentFirst {
             return self.inherent(found);
         }
-        if rules.overloads || rules.declarations {
+        if rules.overloads {
             return found;
         }
         let blocks: Vec<u32> = found.iter().map(|symbol| self.program.symbol(*symbol).scope.0).collect();

@@ -4,6 +4,7 @@ use super::member::Member;
 use super::modules::{ImportTarget, Module};
 use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
+use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
 use crate::model::graph::{FileId, Resolution, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
@@ -23,6 +24,7 @@ impl Resolver<'_, '_> {
                 let called = site.kind == SiteKind::Call;
                 match self.among(file, called, |resolver| resolver.lookup(file, name, scope, site.byte), Option::is_none) {
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
+                    None if self.looks_at_arguments(file, site) => self.argument_site(file, site, name),
                     None if site.in_macro => unresolved(Step::Macro),
                     None => unresolved(Step::NoSuchName),
                 }
@@ -54,6 +56,13 @@ impl Resolver<'_, '_> {
     fn import_site(&mut self, file: FileId, site: &Site) -> Resolution {
         let Some(import) = site.import.get() else { return unresolved(Step::NoSuchName) };
         let kind = self.program.known(file).facts.imports[import].kind;
+        if kind != ImportKind::Include
+            && self.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
+            && let Some(Entity::Symbols(symbols)) = self.used(file, site.import)
+        {
+            let symbols = self.established(&symbols);
+            return chosen(&symbols, Step::Import, Step::Overloads);
+        }
         match self.program.modules.target(file, import) {
             ImportTarget::External(name) => external(name, Step::ExternalImport),
             ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
@@ -132,15 +141,21 @@ impl Resolver<'_, '_> {
     /// A reference to one of several symbols of a name.
     fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
         let symbols = self.fitting_kind(site.kind, symbols);
+        let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
+            let symbols = if declarations { self.established(&symbols) } else { symbols };
             return chosen(&symbols, step, Step::SeveralValues);
         }
         let program = self.program;
         let kind = |position: usize| program.symbol(symbols[position]).kind;
-        if symbols.len() == 1 && kind(0).is_type() {
+        if kind(0).is_type() && (symbols.len() == 1 || declarations) {
+            let symbols = if declarations { self.established(&symbols) } else { symbols };
             return self.construct_site(file, site, &symbols, step);
         }
         let is_variable = matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
+        if is_variable && site.kind == SiteKind::Construct {
+            return self.field_site(file, site, symbols[0]);
+        }
         if symbols.len() == 1 && is_variable && site.kind == SiteKind::Call && self.has_accessor(symbols[0]) {
             // A call of a name that only a field has: the accessor that the field implies.
             return chosen(&symbols, step, step);
@@ -169,6 +184,39 @@ impl Resolver<'_, '_> {
         chosen(&fitting, step, Step::Overloads)
     }
 
+    /// A field that a constructor makes with arguments: the constructor of its type, where the field holds a value of it.
+    fn field_site(&mut self, file: FileId, site: &Site, field: crate::model::graph::SymbolRef) -> Resolution {
+        let ty = self.program.symbol(field).ty;
+        let facts = self.program.known(field.file).facts;
+        let holds_value =
+            matches!(ty.get().map(|position| facts.exprs[position]), Some(Expr::Name(..) | Expr::Member(..) | Expr::Apply(..)));
+        if !holds_value {
+            return unresolved(Step::LocalValue);
+        }
+        match self.instance_of_expr(field.file, ty) {
+            Ty::Instance(symbol, _) => {
+                self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
+            }
+            Ty::External(name) | Ty::Builtin(name, _) => external(&name, Step::Builtin),
+            _ => unresolved(Step::ReceiverUnknown),
+        }
+    }
+
+    fn looks_at_arguments(&self, file: FileId, site: &Site) -> bool {
+        site.kind == SiteKind::Call && self.program.known(file).language.manifest.resolution.argument_lookup
+    }
+
+    /// A call of a name that is only found beside the types of the arguments.
+    fn argument_site(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
+        let args = self.argument_types(file, site.args);
+        let found = self.by_arguments(name, &args);
+        if found.is_empty() {
+            return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
+        }
+        let fitting = self.fitting(file, &found, &args, site.spread);
+        chosen(&fitting, Step::Package, Step::Overloads)
+    }
+
     /// Where types and values share names, those of the kind that the site uses.
     fn fitting_kind(&self, kind: SiteKind, symbols: &Symbols) -> Symbols {
         if symbols.len() < 2 {
@@ -179,10 +227,15 @@ impl Resolver<'_, '_> {
             kind.is_type() || matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
         };
         let wanted = matches!(kind, SiteKind::Type | SiteKind::Inherit | SiteKind::Implement);
+        let kind_of = |position: usize| self.program.symbol(symbols[position]).kind;
+        let has_callable = (0..symbols.len()).any(|position| kind_of(position).is_callable());
+        let has_macro = (0..symbols.len()).any(|position| kind_of(position) == SymbolKind::Macro);
         let fits = |position: &usize| match kind {
+            // The text of a macro is put in before anything is called.
+            SiteKind::Call if has_macro => kind_of(*position) == SymbolKind::Macro,
+            SiteKind::Call if has_callable && kind_of(*position) == SymbolKind::Constant => false,
             SiteKind::Call => {
-                let kind = self.program.symbol(symbols[*position]).kind;
-                !matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
+                !matches!(kind_of(*position), SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
             }
             _ => is_type(*position) == wanted,
         };
@@ -273,7 +326,10 @@ fn is_call(kind: SiteKind) -> bool {
 pub(super) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
     match symbols[..] {
         [] => unresolved(Step::NoSuchName),
-        [only] => Resolution { verdict: Verdict::Resolved, step, target: Target::Symbol(only) },
+        [only] => {
+            let verdict = if step == Step::UniqueName { Verdict::Likely } else { Verdict::Resolved };
+            Resolution { verdict, step, target: Target::Symbol(only) }
+        }
         _ => {
             let mut candidates = symbols.to_vec();
             candidates.sort_unstable();

@@ -1,6 +1,6 @@
 //! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path.
 
-use super::{ImportTarget, Module, item, normal};
+use super::{ImportTarget, Module, normal};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::{FileId, FileRecord};
 use crate::resolve::Program;
@@ -28,13 +28,8 @@ impl Index {
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     if import.kind != ImportKind::Include {
-        let separator = program.known(file).language.manifest.modules.separator.as_str();
-        let mut path = Vec::new();
-        for segment in import.module.split(separator).filter(|segment| !segment.is_empty()) {
-            path.push(program.names.get(segment)?);
-        }
-        path.extend(item(program, file, import));
-        return Some(ImportTarget::Path { module: Module::File(file), path: path.into() });
+        // Names of scopes, not of files: see `linkage`.
+        return None;
     }
     let folder = program.files[file.0 as usize].path.directory();
     if let Some(found) = normal(folder, &import.module).and_then(|path| program.modules.file_at(&path)) {

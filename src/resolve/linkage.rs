@@ -1,0 +1,426 @@
+//! Files that are pasted into each other: names outside of types and functions as a file sees them through what it includes,
+//! and the definitions that declarations stand for.
+
+use super::ty::Entity;
+use super::unit::Unit;
+use super::{Name, Program, Resolver, Symbols};
+use crate::grammar::ModuleSystem;
+use crate::model::facts::{BindingKind, Expr, ExprId, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{Step, SymbolKind};
+use rustc_hash::FxHashMap;
+
+/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Space(u32);
+
+/// What all files together put into namespaces.
+#[derive(Debug, Default)]
+pub(super) struct Linkage {
+    roots: FxHashMap<&'static str, Space>,
+    /// The namespace around each, and its own name.
+    parents: Vec<Option<Space>>,
+    children: FxHashMap<(Space, Name), Space>,
+    of_scope: FxHashMap<(FileId, ScopeId), Space>,
+    of_symbol: FxHashMap<SymbolRef, Space>,
+    /// One symbol of each namespace.
+    symbols: FxHashMap<Space, SymbolRef>,
+    names: FxHashMap<(Space, Name), Symbols>,
+    /// Names that are made visible under the same or another name.
+    aliases: FxHashMap<(Space, Name), Vec<(FileId, ImportId)>>,
+    /// Namespaces whose names are made visible in another one, and the file that does so.
+    opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
+    /// The same inside of functions and types.
+    opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
+}
+
+impl Linkage {
+    pub(super) fn new(units: &[Option<Unit<'_>>]) -> Self {
+        let mut linkage = Self::default();
+        for (position, unit) in units.iter().enumerate() {
+            let Some(unit) = unit else { continue };
+            if unit.language.manifest.modules.system == ModuleSystem::Includes {
+                let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+                linkage.add_scopes(file, unit);
+                linkage.add_names(file, unit);
+            }
+        }
+        linkage
+    }
+
+    fn space(&mut self, parent: Option<Space>) -> Space {
+        self.parents.push(parent);
+        Space(u32::try_from(self.parents.len() - 1).expect("there are fewer namespaces than scopes"))
+    }
+
+    fn add_scopes(&mut self, file: FileId, unit: &Unit<'_>) {
+        let family = super::modules::family(unit.language);
+        let root = match self.roots.get(family) {
+            Some(&root) => root,
+            None => {
+                let root = self.space(None);
+                self.roots.insert(family, root);
+                root
+            }
+        };
+        for (position, scope) in unit.facts.scopes.iter().enumerate() {
+            let id = ScopeId::at(position);
+            match scope.kind {
+                ScopeKind::File => drop(self.of_scope.insert((file, id), root)),
+                ScopeKind::Module => {
+                    let Some(symbol) = scope.symbol.get() else { continue };
+                    let parent = self.around(file, unit, scope.parent).unwrap_or(root);
+                    let name = unit.name(unit.facts.symbols[symbol].name);
+                    let space = match self.children.get(&(parent, name)) {
+                        Some(&space) => space,
+                        None => {
+                            let space = self.space(Some(parent));
+                            self.children.insert((parent, name), space);
+                            space
+                        }
+                    };
+                    let symbol = SymbolRef { file, symbol: scope.symbol };
+                    self.of_scope.insert((file, id), space);
+                    self.of_symbol.insert(symbol, space);
+                    self.symbols.entry(space).or_insert(symbol);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_names(&mut self, file: FileId, unit: &Unit<'_>) {
+        for binding in &unit.facts.bindings {
+            let Some(&space) = self.of_scope.get(&(file, binding.scope)) else { continue };
+            let key = (space, unit.name(binding.name));
+            match binding.kind {
+                BindingKind::Symbol if !is_member_elsewhere(unit, binding.symbol) => {
+                    self.names.entry(key).or_default().push(SymbolRef { file, symbol: binding.symbol });
+                }
+                BindingKind::Import => self.aliases.entry(key).or_default().push((file, binding.import)),
+                _ => {}
+            }
+        }
+        for (position, import) in unit.facts.imports.iter().enumerate() {
+            if import.kind != ImportKind::Wildcard {
+                continue;
+            }
+            let id = ImportId::at(position);
+            match self.of_scope.get(&(file, import.scope)) {
+                Some(&space) => self.opened.entry(space).or_default().push((file, id)),
+                None => self.opened_locally.entry((file, import.scope)).or_default().push(id),
+            }
+        }
+    }
+
+    /// The innermost namespace around a scope.
+    fn around(&self, file: FileId, unit: &Unit<'_>, mut scope: ScopeId) -> Option<Space> {
+        while scope.is_some() {
+            if let Some(&space) = self.of_scope.get(&(file, scope)) {
+                return Some(space);
+            }
+            scope = unit.parent(scope);
+        }
+        None
+    }
+
+    /// Members of a namespace that are defined outside of it under its name.
+    pub(super) fn add_member(&mut self, owner: SymbolRef, name: Name, member: SymbolRef) {
+        if let Some(&space) = self.of_symbol.get(&owner) {
+            self.names.entry((space, name)).or_default().push(member);
+        }
+    }
+
+    /// Everything that a namespace holds under a name, in all files.
+    pub(super) fn members(&self, namespace: SymbolRef, name: Name) -> Symbols {
+        let space = self.of_symbol.get(&namespace);
+        space.and_then(|space| self.names.get(&(*space, name))).cloned().unwrap_or_default()
+    }
+
+    /// The namespace that a path names from another one outwards.
+    fn find(&self, program: &Program<'_>, from: Space, path: &str, separator: &str) -> Option<Space> {
+        let mut start = Some(from);
+        while let Some(space) = start {
+            let mut segments = path.split(separator).filter(|segment| !segment.is_empty());
+            let found = segments.try_fold(space, |space, segment| {
+                program.names.get(segment).and_then(|name| self.children.get(&(space, name)).copied())
+            });
+            if found.is_some() {
+                return found;
+            }
+            start = self.parents[space.0 as usize];
+        }
+        None
+    }
+}
+
+/// A member that is defined outside of its type's body.
+fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
+    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
+}
+
+impl Resolver<'_, '_> {
+    /// What a name means in a namespace, or in the outermost one, as a file sees it.
+    pub(super) fn seen_in_space(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<(Entity, Step)> {
+        let program = self.program;
+        let linkage = &program.linkage;
+        let Some(&space) = linkage.of_scope.get(&(file, scope)) else {
+            let imports = linkage.opened_locally.get(&(file, scope))?;
+            return imports.iter().find_map(|import| self.through_opened(file, *import, name));
+        };
+        let reach = self.reachable(file);
+        let found: Symbols = linkage.names.get(&(space, name)).map_or_else(Symbols::new, |symbols| {
+            symbols.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect()
+        });
+        if !found.is_empty() {
+            let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
+            return Some((Entity::Symbols(found), step));
+        }
+        for (of, import) in linkage.aliases.get(&(space, name)).into_iter().flatten() {
+            if reach.contains(of) {
+                return self.used(*of, *import).map(|entity| (entity, Step::Import));
+            }
+        }
+        let opened = linkage.opened.get(&space)?;
+        opened.iter().filter(|(of, _)| reach.contains(of)).find_map(|(of, import)| {
+            let entry = &program.known(*of).facts.imports[import.get()?];
+            let separator = program.known(*of).language.manifest.modules.separator.as_str();
+            let target = linkage.find(program, space, &entry.module, separator).filter(|target| *target != space)?;
+            self.visible_in(file, target, name)
+        })
+    }
+
+    /// A name that a namespace opened inside a function makes visible.
+    fn through_opened(&mut self, file: FileId, import: ImportId, name: Name) -> Option<(Entity, Step)> {
+        let program = self.program;
+        let unit = program.known(file);
+        let entry = &unit.facts.imports[import.get()?];
+        let from = program.linkage.around(file, unit, entry.scope)?;
+        let separator = unit.language.manifest.modules.separator.as_str();
+        let target = program.linkage.find(program, from, &entry.module, separator)?;
+        self.visible_in(file, target, name)
+    }
+
+    fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
+        let reach = self.reachable(file);
+        let all = self.program.linkage.names.get(&(space, name))?;
+        let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
+    }
+
+    /// What an import of a name from another scope stands for.
+    pub(super) fn used(&mut self, file: FileId, import: ImportId) -> Option<Entity> {
+        let program = self.program;
+        let unit = program.known(file);
+        let entry = &unit.facts.imports[import.get()?];
+        let linkage = &program.linkage;
+        let separator = unit.language.manifest.modules.separator.as_str();
+        let from = linkage.around(file, unit, entry.scope)?;
+        let space = match entry.module.is_empty() {
+            true => linkage.roots.get(super::modules::family(unit.language)).copied(),
+            false => linkage.find(program, from, &entry.module, separator),
+        };
+        if let Some(space) = space {
+            if !entry.item.is_some() {
+                return linkage.symbols.get(&space).map(|symbol| Entity::Symbols(Symbols::from_slice(&[*symbol])));
+            }
+            let all = linkage.names.get(&(space, unit.name(entry.item)));
+            return all.map(|symbols| Entity::Symbols(symbols.clone()));
+        }
+        // The path goes through a type.
+        let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());
+        let first = program.names.get(segments.next()?)?;
+        if self.depth > 16 || (entry.item.is_some() && unit.name(entry.item) == first) {
+            return None;
+        }
+        self.depth += 1;
+        let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
+        let mut rest: Vec<Name> = segments.filter_map(|segment| program.names.get(segment)).collect();
+        rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
+        let found = rest.into_iter().try_fold(start?, |entity, name| self.below(&entity, name, &mut Vec::new()));
+        self.depth -= 1;
+        found
+    }
+
+    /// A name that nothing included declares: the only definition that any file offers to others under it.
+    pub(super) fn linked(&mut self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+        let program = self.program;
+        let mut space = program.linkage.around(file, program.known(file), scope);
+        while let Some(current) = space {
+            if let Some(all) = program.linkage.names.get(&(current, name)) {
+                let offered = |symbol: &SymbolRef| {
+                    let entry = program.symbol(*symbol);
+                    entry.flags & flags::EXPORTED != 0 && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
+                };
+                let all: Symbols = all.iter().copied().filter(offered).collect();
+                let found = self.established(&all);
+                if let [only] = found[..] {
+                    return Some(Entity::Symbols(Symbols::from_slice(&[only])));
+                }
+            }
+            space = program.linkage.parents[current.0 as usize];
+        }
+        None
+    }
+
+    /// Functions in the namespaces of the arguments' types.
+    pub(super) fn by_arguments(&mut self, name: Name, args: &[super::ty::Ty]) -> Symbols {
+        let program = self.program;
+        let mut found = Symbols::new();
+        for arg in args {
+            let super::ty::Ty::Instance(symbol, _) = arg else { continue };
+            let unit = program.known(symbol.file);
+            let Some(space) = program.linkage.around(symbol.file, unit, program.symbol(*symbol).scope) else { continue };
+            for candidate in program.linkage.names.get(&(space, name)).into_iter().flatten() {
+                if program.symbol(*candidate).kind.is_callable() && !found.contains(candidate) {
+                    found.push(*candidate);
+                }
+            }
+        }
+        found
+    }
+
+    /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
+    /// because that has the default values.
+    pub(super) fn without_repeats(&self, symbols: &Symbols) -> Symbols {
+        let mut left = Symbols::new();
+        let is_declaration = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
+        let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
+        for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
+            let repeats = left.iter().any(|known| {
+                (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol)
+            });
+            if !repeats {
+                left.push(*symbol);
+            }
+        }
+        left
+    }
+
+    /// Symbols with the definitions in the place of declarations.
+    pub(super) fn established(&mut self, symbols: &Symbols) -> Symbols {
+        let (mut found, mut open) = (Symbols::new(), Symbols::new());
+        for symbol in symbols {
+            if self.program.symbol(*symbol).flags & flags::DECLARATION == 0 {
+                if !found.contains(symbol) {
+                    found.push(*symbol);
+                }
+                continue;
+            }
+            let definitions = self.definitions_of(*symbol);
+            if definitions.is_empty() && !open.iter().any(|known| self.same_signature(*known, *symbol)) {
+                open.push(*symbol);
+            }
+            for definition in definitions {
+                if !found.contains(&definition) {
+                    found.push(definition);
+                }
+            }
+        }
+        open.retain(|symbol| !found.iter().any(|known| self.same_signature(*known, *symbol)));
+        found.extend(open);
+        found
+    }
+
+    /// The definitions of what a symbol declares.
+    pub(super) fn definitions_of(&mut self, declaration: SymbolRef) -> Symbols {
+        let program = self.program;
+        let entry = program.symbol(declaration);
+        let name = program.name_of(declaration);
+        let candidates = match program.linkage.of_scope.get(&(declaration.file, entry.scope)) {
+            Some(&space) => program.linkage.names.get(&(space, name)),
+            None => {
+                let container = SymbolRef { file: declaration.file, symbol: entry.container };
+                if container.symbol.is_some() && program.symbol(container).kind.is_type() {
+                    program.extensions.get(&container).and_then(|members| members.get(&name))
+                } else {
+                    // Declared inside a function: it means what the namespace around has.
+                    let unit = program.known(declaration.file);
+                    let space = program.linkage.around(declaration.file, unit, entry.scope);
+                    space.and_then(|space| program.linkage.names.get(&(space, name)))
+                }
+            }
+        };
+        let mut found: Symbols = candidates.into_iter().flatten().copied().collect();
+        found.retain(|candidate| {
+            let other = program.symbol(*candidate);
+            other.flags & flags::DECLARATION == 0
+                && same_sort(entry, other)
+                && (candidate.file == declaration.file || other.flags & flags::EXPORTED != 0 || other.owner.is_some())
+        });
+        if found.iter().any(|candidate| self.same_signature(declaration, *candidate)) {
+            found.retain(|candidate| self.same_signature(declaration, *candidate));
+        } else {
+            found.retain(|candidate| program.symbol(*candidate).params.len == entry.params.len);
+        }
+        if found.iter().any(|candidate| candidate.file == declaration.file) {
+            found.retain(|candidate| candidate.file == declaration.file);
+        } else if found.len() > 1 {
+            let including: Symbols =
+                found.iter().copied().filter(|candidate| self.reachable(candidate.file).contains(&declaration.file)).collect();
+            if !including.is_empty() {
+                found = including;
+            }
+        }
+        found
+    }
+
+    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads, the same parameters.
+    fn same_signature(&self, a: SymbolRef, b: SymbolRef) -> bool {
+        let (left, right) = (self.program.symbol(a), self.program.symbol(b));
+        if !same_sort(left, right) {
+            return false;
+        }
+        if !left.kind.is_callable() || !self.program.known(a.file).language.manifest.resolution.overloads {
+            return true;
+        }
+        left.params.len == right.params.len
+            && tail(left) == tail(right)
+            && left.params.range().zip(right.params.range()).all(|(x, y)| {
+                let x = self.program.known(a.file).facts.bindings[x].ty;
+                let y = self.program.known(b.file).facts.bindings[y].ty;
+                self.type_text(a.file, x) == self.type_text(b.file, y)
+            })
+    }
+
+    /// A type as written, without the namespaces before names.
+    fn type_text(&self, file: FileId, ty: ExprId) -> String {
+        let facts = self.program.known(file).facts;
+        let name = |name: crate::model::facts::NameId| name.get().map_or("", |position| &*facts.names[position]);
+        let Some(position) = ty.get() else { return String::new() };
+        let list = |run: crate::model::facts::Run| {
+            let parts: Vec<String> = facts.lists[run.range()].iter().map(|part| self.type_text(file, *part)).collect();
+            parts.join(",")
+        };
+        match facts.exprs[position] {
+            Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
+            Expr::Wrap(inner, wrapper) => format!("{} {}", self.type_text(file, inner), name(wrapper)),
+            Expr::Array(inner) => format!("{} pointer", self.type_text(file, inner)),
+            Expr::Apply(base, args) => format!("{}<{}>", self.type_text(file, base), list(args)),
+            Expr::Function(parts) => format!("({})", list(parts)),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether one symbol can be the definition of the other.
+fn same_sort(a: &Symbol, b: &Symbol) -> bool {
+    if a.kind == SymbolKind::Macro || b.kind == SymbolKind::Macro {
+        return a.kind == b.kind;
+    }
+    let sort = |kind: SymbolKind| match kind {
+        kind if kind.is_callable() => 0,
+        SymbolKind::TypeAlias => 1,
+        kind if kind.is_type() => 2,
+        SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field => 3,
+        _ => 4,
+    };
+    sort(a.kind) == sort(b.kind)
+}
+
+/// What follows the parameters in a header, as far as it tells overloads apart.
+fn tail(symbol: &Symbol) -> bool {
+    let header = symbol.signature.rsplit_once(')').map_or("", |(_, tail)| tail);
+    header.split_whitespace().any(|word| word == "const")
+}
+
