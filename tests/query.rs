@@ -3,6 +3,7 @@
 mod limits;
 mod naming;
 mod reading;
+mod sources;
 mod walking;
 
 use cograph::model::cancel::CancelToken;

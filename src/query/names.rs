@@ -228,7 +228,7 @@ fn surroundings(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<(Vec<String>,
 /// their own name. Containers are not left out.
 fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
     let Some(modules) = wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules]) else { return false };
-    if modules.len() < 2 || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own) {
+    if modules.is_empty() || wanted[modules.len()..].iter().zip(containers).any(|(wanted, own)| wanted != own) {
         return false;
     }
     let mut places = places.iter();
