@@ -8,6 +8,7 @@ mod declared;
 mod dotted;
 mod folders;
 mod includes;
+mod json;
 mod relative;
 
 pub(super) use crates::inline_modules;

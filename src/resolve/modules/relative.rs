@@ -1,4 +1,8 @@
-//! Relative paths: a quoted path next to the importing file, or the name of a package with a manifest.
+//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration maps, or the name of a
+//! package with a manifest.
+
+mod config;
+mod package;
 
 use super::{ImportTarget, Module, Modules, item, normal};
 use crate::model::facts::{Import, ImportKind};
@@ -7,43 +11,85 @@ use crate::resolve::Program;
 
 /// What the system's project files say.
 #[derive(Debug, Default)]
-pub(super) struct Index {}
+pub(super) struct Index {
+    configs: config::Configs,
+    packages: package::Packages,
+}
 
 impl Index {
-    pub(super) fn new(_modules: &Modules) -> Self {
-        Self {}
+    pub(super) fn new(modules: &Modules) -> Self {
+        Self { configs: config::Configs::new(&modules.project_files), packages: package::Packages::new(&modules.project_files) }
     }
 }
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    if !import.module.starts_with('.') {
-        return None;
-    }
     let folder = program.files[file.0 as usize].path.directory();
-    let found = at_path(program, file, &normal(folder, &import.module)?)?;
-    let path: Vec<_> = if import.kind == ImportKind::Item { vec![item(program, file, import)?] } else { Vec::new() };
-    let mut path = path;
-    if import.kind == ImportKind::Default {
-        path.push(program.names.get("default")?);
+    let module = &*import.module;
+    // What stands behind a question mark is for loaders, not part of the path.
+    let module = module.split_once('?').map_or(module, |(path, _)| path);
+    let found = match module.starts_with('.') {
+        true => at_path(program, file, &normal(folder, module)?)?,
+        false => {
+            let index = &program.modules.relative;
+            let exists = |path: &str| at_path(program, file, path);
+            index.configs.find(folder, module, &exists).or_else(|| index.packages.find(folder, module, &exists))?
+        }
+    };
+    let mut path = Vec::new();
+    match import.kind {
+        ImportKind::Item => path.push(item(program, file, import)?),
+        ImportKind::Default => path.extend(program.names.get("default")),
+        _ => {}
     }
     Some(ImportTarget::Path { module: Module::File(found), path: path.into() })
 }
 
 /// The file that a path without its ending, with another ending, or of a folder stands for.
 fn at_path(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
+    let index = &program.modules.relative;
+    plain(program, from, path).or_else(|| index.packages.entry(path, &|path: &str| plain(program, from, path)))
+}
+
+/// The same without a look at the folder's own manifest.
+fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let rules = &program.known(from).language.manifest.modules;
     let modules = &program.modules;
     let exact = modules.file_at(path).filter(|&file| program.unit(file).is_some());
+    let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let aliased = || {
-        let (stem, ending) = path.rsplit_once('.')?;
-        rules.extension_aliases.get(ending)?.iter().find_map(|ending| modules.file_at(&format!("{stem}.{ending}")))
+        rules.extension_aliases.iter().find_map(|(ending, others)| {
+            let stem = path.strip_suffix(ending.as_str())?.strip_suffix('.')?;
+            others.iter().find_map(|other| modules.file_at(&format!("{stem}.{other}")))
+        })
     };
     let ended = || rules.extensions.iter().find_map(|ending| modules.file_at(&format!("{path}.{ending}")));
     let index = || {
-        rules
-            .index
-            .iter()
-            .find_map(|index| rules.extensions.iter().find_map(|ending| modules.file_at(&format!("{path}/{index}.{ending}"))))
+        rules.index.iter().find_map(|index| {
+            rules.extensions.iter().find_map(|ending| modules.file_at(&below(&format!("{index}.{ending}"))))
+        })
     };
     exact.or_else(aliased).or_else(ended).or_else(index)
+}
+
+/// The folder itself and those around it, innermost first; the last one is the root of the repository.
+fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
+        Some((outer, _)) => Some(outer),
+        None => (!folder.is_empty()).then_some(""),
+    })
+}
+
+/// What stands for the star of a pattern in a text; a pattern without a star only fits itself.
+fn star<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
+    match pattern.split_once('*') {
+        None => (pattern == text).then_some(""),
+        Some((head, tail)) => text.strip_prefix(head)?.strip_suffix(tail),
+    }
+}
+
+/// The entry whose pattern fits a text best: exactly, or with the longest part before the star.
+fn best<'e, T>(entries: &'e [(String, T)], text: &str) -> Option<(&'e T, String)> {
+    let fitting = entries.iter().filter_map(|(pattern, entry)| Some((pattern, entry, star(pattern, text)?)));
+    let rank = |pattern: &str| (!pattern.contains('*'), pattern.find('*').unwrap_or(pattern.len()));
+    fitting.max_by_key(|(pattern, _, _)| rank(pattern)).map(|(_, entry, star)| (entry, star.to_owned()))
 }

@@ -1,0 +1,91 @@
+//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand for others.
+
+use super::super::json::Json;
+use super::super::normal;
+use super::{best, folders_around};
+use crate::model::graph::FileId;
+use std::collections::BTreeMap;
+
+/// Longest chain of configurations that extend each other.
+const CHAIN: u32 = 16;
+/// The files that hold for their folder, the first one found.
+const NAMES: [&str; 2] = ["tsconfig.json", "jsconfig.json"];
+
+/// The configurations of all folders.
+#[derive(Debug, Default)]
+pub(super) struct Configs {
+    by_folder: BTreeMap<String, Config>,
+}
+
+/// What one configuration says, with paths from the root of the repository.
+#[derive(Clone, Debug, Default)]
+struct Config {
+    base: Option<String>,
+    /// Pattern -> paths with a star.
+    paths: Vec<(String, Vec<String>)>,
+}
+
+impl Configs {
+    pub(super) fn new(files: &BTreeMap<String, String>) -> Self {
+        let mut by_folder = BTreeMap::new();
+        for name in NAMES {
+            for path in files.keys() {
+                let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+                if file == name && !by_folder.contains_key(folder) {
+                    by_folder.insert(folder.to_owned(), read(files, path, 0));
+                }
+            }
+        }
+        Self { by_folder }
+    }
+
+    /// The file that a path without a leading dot stands for in a folder.
+    pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+        let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
+        if let Some((targets, star)) = best(&config.paths, module)
+            && let Some(found) = targets.iter().find_map(|target| exists(&target.replacen('*', &star, 1)))
+        {
+            return Some(found);
+        }
+        exists(&normal(config.base.as_deref()?, module)?)
+    }
+}
+
+fn read(files: &BTreeMap<String, String>, path: &str, depth: u32) -> Config {
+    let Some(text) = files.get(path).filter(|_| depth < CHAIN) else { return Config::default() };
+    let json = Json::read(text);
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut config = Config::default();
+    for base in json.get("extends").map(Json::texts).unwrap_or_default() {
+        let inherited = other(files, folder, base).map(|path| read(files, &path, depth + 1)).unwrap_or_default();
+        config.base = inherited.base.or(config.base);
+        if !inherited.paths.is_empty() {
+            config.paths = inherited.paths;
+        }
+    }
+    let options = json.get("compilerOptions");
+    let option = |name: &str| options.and_then(|options| options.get(name));
+    if let Some(base) = option("baseUrl").and_then(Json::text) {
+        config.base = normal(folder, base);
+    }
+    if let Some(paths) = option("paths") {
+        let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
+        let targets = |value: &Json| value.texts().into_iter().filter_map(|target| normal(&start, target)).collect();
+        config.paths = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
+    }
+    // A configuration that only names its parts says what they say.
+    if options.is_none() && config.paths.is_empty() {
+        for part in json.get("references").map(Json::texts).unwrap_or_default() {
+            let part = other(files, folder, part).map(|path| read(files, &path, depth + 1)).unwrap_or_default();
+            config.base = config.base.or(part.base);
+            config.paths.extend(part.paths);
+        }
+    }
+    config
+}
+
+/// The path of another configuration that one names; those in packages from outside are not there.
+fn other(files: &BTreeMap<String, String>, folder: &str, name: &str) -> Option<String> {
+    let path = normal(folder, name)?;
+    [path.clone(), format!("{path}.json"), format!("{path}/{}", NAMES[0])].into_iter().find(|path| files.contains_key(path))
+}

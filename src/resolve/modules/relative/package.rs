@@ -1,0 +1,134 @@
+//! Packages with a manifest: their names, what they offer under which path, and their own short names for paths.
+
+use super::super::json::Json;
+use super::super::normal;
+use super::{best, folders_around};
+use crate::model::graph::FileId;
+use std::collections::BTreeMap;
+
+/// Fields of a manifest that name its main file, in order of preference: sources before what is built from them.
+const MAIN_FIELDS: [&str; 6] = ["source", "types", "typings", "module", "browser", "main"];
+/// Folders that hold the sources of a package.
+const SOURCE_FOLDERS: [&str; 3] = ["src", "source", "lib"];
+
+/// The packages of the repository.
+#[derive(Debug, Default)]
+pub(super) struct Packages {
+    by_folder: BTreeMap<String, Package>,
+    /// Name -> folders.
+    by_name: BTreeMap<String, Vec<String>>,
+}
+
+#[derive(Debug)]
+struct Package {
+    /// Path below the package (`.`, `./x`, `./x/*`) -> files, most preferred first.
+    exports: Option<Vec<(String, Vec<String>)>>,
+    /// Short name (`#x`) -> files or packages.
+    imports: Vec<(String, Vec<String>)>,
+    main: Vec<String>,
+}
+
+impl Packages {
+    pub(super) fn new(files: &BTreeMap<String, String>) -> Self {
+        let mut packages = Packages::default();
+        for (path, text) in files {
+            let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
+            if file != "package.json" {
+                continue;
+            }
+            let json = Json::read(text);
+            if let Some(name) = json.get("name").and_then(Json::text) {
+                packages.by_name.entry(name.to_owned()).or_default().push(folder.to_owned());
+            }
+            packages.by_folder.insert(folder.to_owned(), Package::read(&json));
+        }
+        packages
+    }
+
+    /// The file that a package's name, with a path below it, or a short name of the package around stands for.
+    pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+        if module.starts_with('#') {
+            let (at, package) = folders_around(folder).find_map(|at| Some((at, self.by_folder.get(at)?)))?;
+            let (targets, star) = best(&package.imports, module)?;
+            return targets.iter().map(|target| target.replacen('*', &star, 1)).find_map(|target| {
+                match target.starts_with('.') {
+                    true => source(at, &target, exists),
+                    false => self.find_package(folder, &target, exists),
+                }
+            });
+        }
+        self.find_package(folder, module, exists)
+    }
+
+    fn find_package(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+        let name_end = match module.starts_with('@') {
+            true => module.match_indices('/').nth(1).map_or(module.len(), |(end, _)| end),
+            false => module.find('/').unwrap_or(module.len()),
+        };
+        let (name, rest) = module.split_at(name_end);
+        let folders = self.by_name.get(name)?;
+        // Of several packages of one name, the nearest one is meant.
+        let shared = |other: &&String| folder.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
+        let at = folders.iter().max_by_key(shared)?;
+        self.below(at, rest.trim_start_matches('/'), exists)
+    }
+
+    /// The main file of a folder that has a manifest.
+    pub(super) fn entry(&self, folder: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+        let package = self.by_folder.get(folder)?;
+        package.main.iter().find_map(|file| source(folder, file, exists))
+    }
+
+    fn below(&self, at: &str, rest: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+        let package = self.by_folder.get(at)?;
+        if let Some(exports) = &package.exports {
+            let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
+            let (targets, star) = best(exports, &wanted)?;
+            let found = targets.iter().find_map(|target| source(at, &target.replacen('*', &star, 1), exists));
+            if found.is_some() || !rest.is_empty() {
+                return found.or_else(|| source(at, rest, exists));
+            }
+        }
+        if !rest.is_empty() {
+            return source(at, rest, exists);
+        }
+        let main = package.main.iter().find_map(|file| source(at, file, exists));
+        main.or_else(|| source(at, "index", exists)).or_else(|| exists(at))
+    }
+}
+
+impl Package {
+    fn read(json: &Json) -> Self {
+        let exports = json.get("exports").map(|exports| match exports {
+            Json::Object(members) if members.iter().any(|(key, _)| key.starts_with('.')) => {
+                members.iter().map(|(key, value)| (key.clone(), texts(value))).collect()
+            }
+            other => vec![(".".to_owned(), texts(other))],
+        });
+        let imports = json.get("imports").map(Json::members).unwrap_or_default();
+        let main = MAIN_FIELDS.iter().filter_map(|field| json.get(field)?.text()).map(str::to_owned).collect();
+        Self { exports, imports: imports.iter().map(|(key, value)| (key.clone(), texts(value))).collect(), main }
+    }
+}
+
+fn texts(value: &Json) -> Vec<String> {
+    value.texts().into_iter().map(str::to_owned).collect()
+}
+
+/// The source behind a file of a package: the file itself, or what it is built from. A built file lies below folders that the
+/// sources do not have; they are left out one after the other.
+fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
+    let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
+    let file = file.trim_start_matches("./");
+    below(file).or_else(|| {
+        let mut rest = file;
+        loop {
+            let found = SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
+            if found.is_some() {
+                return found;
+            }
+            let (_, inner) = rest.split_once('/')?;
+            rest = inner;
+        }
+    })
+}
