@@ -70,11 +70,7 @@ impl<'t> Walker<'t> {
     }
 
     /// What a macro before a body makes of it: the node with the name of a test, and the type that the test is a member of.
-    pub(super) fn test_macro(
-        &mut self,
-        name: Node<'t>,
-        declared: Option<&Declared<'t>>,
-    ) -> Option<(Node<'t>, Option<Node<'t>>)> {
+    pub(super) fn test_macro(&mut self, name: Node<'t>, declared: Option<&Declared<'t>>) -> Option<(Node<'t>, Option<Node<'t>>)> {
         let rules = &self.language.manifest.tests;
         let text = self.text_of(name);
         let is = |names: &[String]| names.iter().any(|name| name == text);

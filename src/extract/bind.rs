@@ -246,6 +246,8 @@ impl<'t> Walker<'t> {
             self.around = Surroundings { owner, ..Surroundings::NONE };
             shared &= self.language.manifest.names.values_member.is_some();
             self.around.declared_static = shared;
+            // Where any object takes members, those of another object are no names of the scope.
+            self.around.detached = self.language.manifest.names.values_member.is_some();
         }
         let name = self.name_of(name_node);
         let header_end = self.lambda_header(lambda, lambda_node);

@@ -202,9 +202,10 @@ impl<'t> Walker<'t> {
             let name = ty.first(param).filter(|name| name.id() == only.id())?;
             let is_name = self.language.type_rule(name.kind_id()) == Some(&TypeRule::Name {});
             let name_id = self.name_of(name);
-            let is_value = self.build.visible(self.scope, name_id).is_some_and(|binding| {
-                matches!(binding.kind, BindingKind::Param | BindingKind::Value | BindingKind::Narrow)
-            });
+            let is_value = self
+                .build
+                .visible(self.scope, name_id)
+                .is_some_and(|binding| matches!(binding.kind, BindingKind::Param | BindingKind::Value | BindingKind::Narrow));
             if !is_name || !is_value {
                 return None;
             }

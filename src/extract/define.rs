@@ -3,7 +3,7 @@
 use super::text;
 use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker, offset, position};
 use crate::grammar::{ConstructorNames, ExportRule, Rule, SelfRule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::{Position, SiteKind, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -449,7 +449,7 @@ impl<'t> Walker<'t> {
         if symbol.is_some() {
             self.build.add_value(symbol, value);
         } else if value.is_some() {
-            let name = self.build.name("()");
+            let name = self.build.name(RESULT);
             self.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
         }
     }

@@ -349,13 +349,7 @@ impl<'t> Walker<'t> {
         self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
     }
 
-    fn import_using(
-        &mut self,
-        node: Node<'t>,
-        of: &'static Selector,
-        namespace: Option<&str>,
-        alias: Option<&'static Selector>,
-    ) {
+    fn import_using(&mut self, node: Node<'t>, of: &'static Selector, namespace: Option<&str>, alias: Option<&'static Selector>) {
         let Some(path_node) = of.first(node) else { return };
         let text: String = self.text_of(path_node).split_whitespace().collect();
         let separator = self.language.manifest.modules.separator.clone();

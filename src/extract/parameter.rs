@@ -2,7 +2,7 @@
 
 use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker, offset};
-use crate::grammar::Rule;
+use crate::grammar::{Pattern, Rule};
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -11,7 +11,10 @@ impl<'t> Walker<'t> {
     /// Binds parameters in the current scope and notes them with their symbol.
     pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
         let start = self.build.facts.bindings.len();
-        let (mut least, mut most, mut position) = (0u16, 0u16, 0usize);
+        let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
+        let closure = !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0;
+        // Names inside of patterns come after all parameters, so that positions of arguments fit.
+        let mut patterns: Vec<(Node<'t>, Flow<'t>)> = Vec::new();
         let nodes = match self.language.rule(node.kind_id()) {
             Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
             _ => self.named_children(node),
@@ -47,7 +50,8 @@ impl<'t> Walker<'t> {
                     continue;
                 }
                 Some(rule @ Rule::Param { variadic, optional, value, .. }) => {
-                    let count = self.parameter(rule, param, in_type);
+                    let given = if closure { self.build.expr(Expr::Given(self.scope, position)) } else { ExprId::NONE };
+                    let count = self.parameter(rule, param, in_type, given, &mut patterns);
                     let has_default = *optional || value.as_ref().is_some_and(|selector| selector.first(param).is_some());
                     if *variadic || self.is_variadic(param) {
                         most = u16::MAX;
@@ -57,23 +61,56 @@ impl<'t> Walker<'t> {
                     }
                 }
                 _ => {
-                    let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: param };
-                    let rest = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Rest { .. }));
-                    let default = matches!(self.language.pattern(param.kind_id()), Some(crate::grammar::Pattern::Default { .. }));
-                    self.bind_pattern(param, flow, Bind::Param);
+                    let given = if closure { self.build.expr(Expr::Given(self.scope, position)) } else { ExprId::NONE };
+                    let flow = Flow { ty: ExprId::NONE, value: given, node: param };
+                    let rest = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Rest { .. }));
+                    let default = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Default { .. }));
+                    self.bind_parameter(param, flow, &mut patterns);
                     most = if rest { u16::MAX } else { most.saturating_add(1) };
                     least += u16::from(!rest && !default);
                 }
             }
             position += 1;
         }
-        let _ = position;
+        let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
+        for (pattern, flow) in patterns {
+            self.bind_pattern(pattern, flow, Bind::Param);
+        }
         if symbol.is_some() {
-            let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
             let entry = self.build.symbol_mut(symbol);
             entry.params = run;
             entry.arity = (least, most);
         }
+    }
+
+    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the pattern.
+    fn bind_parameter(&mut self, node: Node<'t>, flow: Flow<'t>, patterns: &mut Vec<(Node<'t>, Flow<'t>)>) {
+        let pattern = match self.language.pattern(node.kind_id()) {
+            Some(Pattern::Default { of, .. }) => of.first(node).and_then(|of| self.language.pattern(of.kind_id())),
+            other => other,
+        };
+        if !matches!(pattern, Some(Pattern::Fields { .. } | Pattern::Tuple { .. })) {
+            self.bind_pattern(node, flow, Bind::Param);
+            return;
+        }
+        self.unnamed_parameter(flow.ty, flow.value);
+        patterns.push((node, flow));
+    }
+
+    /// Keeps the position of a parameter that has no name of its own.
+    fn unnamed_parameter(&mut self, ty: ExprId, value: ExprId) {
+        let scope = self.scope;
+        self.build.bind(Binding {
+            scope,
+            block: scope,
+            name: NameId::NONE,
+            kind: BindingKind::Param,
+            from: 0,
+            symbol: LocalSymbol::NONE,
+            import: ImportId::NONE,
+            ty,
+            value,
+        });
     }
 
     fn is_self_word(&self, name: Option<Node<'t>>) -> bool {
@@ -83,7 +120,7 @@ impl<'t> Walker<'t> {
     fn is_variadic(&mut self, param: Node<'t>) -> bool {
         self.named_children(param)
             .into_iter()
-            .any(|child| matches!(self.language.pattern(child.kind_id()), Some(crate::grammar::Pattern::Rest { .. })))
+            .any(|child| matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. })))
     }
 
     fn receiver_parameter(&mut self, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
@@ -112,7 +149,14 @@ impl<'t> Walker<'t> {
     }
 
     /// Binds one parameter node, which may name several; gives how many.
-    fn parameter(&mut self, rule: &'static Rule, node: Node<'t>, in_type: bool) -> u16 {
+    fn parameter(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+        in_type: bool,
+        given: ExprId,
+        patterns: &mut Vec<(Node<'t>, Flow<'t>)>,
+    ) -> u16 {
         let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
         self.visit_modifiers(node);
         self.pending = super::walk::Pending::default();
@@ -137,23 +181,12 @@ impl<'t> Walker<'t> {
                 self.field_parameter(*name_node, flow);
             }
             if !in_type {
-                self.bind_pattern(*name_node, flow, Bind::Param);
+                let value = if declared.is_some() { default } else { self.build.union(&[default, given]) };
+                self.bind_parameter(*name_node, Flow { value, ..flow }, patterns);
             }
         }
         if names.is_empty() {
-            // Unnamed parameters are kept so that positions of arguments fit.
-            let scope = self.scope;
-            self.build.bind(Binding {
-                scope,
-                block: scope,
-                name: NameId::NONE,
-                kind: BindingKind::Param,
-                from: 0,
-                symbol: LocalSymbol::NONE,
-                import: ImportId::NONE,
-                ty: declared,
-                value: default,
-            });
+            self.unnamed_parameter(declared, default);
             return 1;
         }
         u16::try_from(names.len()).unwrap_or(u16::MAX)
@@ -183,7 +216,7 @@ impl<'t> Walker<'t> {
         let mut parts = Vec::new();
         for result in results {
             let Some(rule @ Rule::Param { ty, .. }) = self.language.rule(result.kind_id()) else { continue };
-            let count = self.parameter(rule, result, false);
+            let count = self.parameter(rule, result, false, ExprId::NONE, &mut Vec::new());
             let ty = ty.as_ref().and_then(|selector| selector.first(result));
             let ty = ty.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Silent));
             let ty = self.known(ty);

@@ -68,8 +68,7 @@ impl<'t> Walker<'t> {
     /// Whether a parameter list has a token that stands for any number of arguments.
     pub(super) fn has_rest_word(&mut self, params: Node<'t>) -> bool {
         let words = &self.language.manifest.names.rest_words;
-        !words.is_empty()
-            && self.children(params).into_iter().any(|child| words.iter().any(|word| word == self.text_of(child)))
+        !words.is_empty() && self.children(params).into_iter().any(|child| words.iter().any(|word| word == self.text_of(child)))
     }
 
     fn words_in(&mut self, params: Node<'t>) -> Vec<&'t str> {

@@ -68,7 +68,8 @@ impl<'t> Walker<'t> {
                 let mut object = self.known(object);
                 let mut name_node = name_node;
                 // A path may nest in the place of the name.
-                while let Some(TypeRule::Member { object: Some(part), name: rest }) = self.language.type_rule(name_node.kind_id()) {
+                while let Some(TypeRule::Member { object: Some(part), name: rest }) = self.language.type_rule(name_node.kind_id())
+                {
                     let (Some(part), Some(rest)) = (part.first(name_node), rest.first(name_node)) else { break };
                     let (part, _) = self.generic_name(part, inner);
                     let name = self.name_of(part);

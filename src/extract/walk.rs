@@ -4,7 +4,7 @@ use super::Limits;
 use super::build::Builder;
 use crate::grammar::{Language, Rule};
 use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, SiteId,
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind, Visibility};
 use smallvec::SmallVec;
@@ -380,8 +380,15 @@ impl<'t> Walker<'t> {
             Some(_) => self.visit_selected(node, of, READ),
             None => self.visit_children(node),
         };
-        if returns {
+        if returns && self.callable.symbol.is_some() {
             self.build.add_value(self.callable.symbol, value);
+        } else if returns && value.is_some() {
+            let scope = self.build.nearest(self.scope, |kind| kind == ScopeKind::Function);
+            let name = self.build.name(RESULT);
+            if !scope.is_some() {
+                return ExprId::NONE;
+            }
+            self.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
         }
         ExprId::NONE
     }

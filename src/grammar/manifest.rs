@@ -241,6 +241,8 @@ pub struct Resolution {
     pub members: MemberLookup,
     /// A bare name inside a type may be a member of it.
     pub implicit_receiver: bool,
+    /// Members are only seen through a receiver, also directly inside their type or object.
+    pub members_need_receiver: bool,
     /// Scopes of types are seen from the functions inside them.
     pub type_scope_visible: bool,
     /// Several callables of one name in one scope are overloads; otherwise the last one holds.
@@ -468,8 +470,10 @@ pub struct TypeFlow {
     pub entered: Option<String>,
     /// Its base.
     pub base: Option<String>,
-    /// Member -> type of its value, or of its result when called.
+    /// Member -> type of its value, or of its result when called; `result` is what its closure gives back.
     pub members: BTreeMap<String, String>,
+    /// Member -> what it gives the closure that it is called with.
+    pub callbacks: BTreeMap<String, Vec<String>>,
 }
 
 /// A manifest with its rules by kind id.

@@ -238,6 +238,9 @@ pub struct Binding {
     pub value: ExprId,
 }
 
+/// The name under which the results of a closure without a symbol are bound in its scope.
+pub const RESULT: &str = "()";
+
 /// How a binding came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BindingKind {
@@ -334,6 +337,8 @@ pub enum Expr {
     Tuple(Run),
     /// A closure: the symbol that stands for it, or its scope.
     Lambda(ScopeId),
+    /// What those who call a closure give for one of its parameters.
+    Given(ScopeId, u32),
     /// Generic application: base and arguments.
     Apply(ExprId, Run),
     /// A reference, pointer, optional or other wrapper whose members are those of the inner type; name of the wrapper.

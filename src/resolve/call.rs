@@ -23,7 +23,10 @@ impl Resolver<'_, '_> {
             Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
             Ty::Instance(..) => self.result_of_calling_value(file, callee, args),
             Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
-            Ty::Function(result) => self.with_argument(file, result, args),
+            Ty::Function(result) => {
+                let result = self.with_argument(file, result, args);
+                self.with_closure_result(file, &result, args)
+            }
             Ty::BuiltinType(name, given) => self.builtin_result(file, name, given, args),
             Ty::External(name) => self.outside_result(file, name, args),
             Ty::Union(parts) => {

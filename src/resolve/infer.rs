@@ -111,6 +111,7 @@ impl Resolver<'_, '_> {
             }
             Expr::Tuple(list) => Ty::Tuple(self.all(file, list).into()),
             Expr::Lambda(scope) => Ty::Lambda(file, scope),
+            Expr::Given(scope, position) => self.given(file, scope, position as usize),
             Expr::Members(scope) => Ty::Members(file, scope),
             Expr::Apply(base, args) => {
                 let base = self.ty(file, base);

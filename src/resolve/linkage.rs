@@ -169,9 +169,10 @@ impl Resolver<'_, '_> {
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
         let reach = self.reachable(file);
-        let found: Symbols = linkage.names.get(&(space, name)).map_or_else(Symbols::new, |symbols| {
-            symbols.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect()
-        });
+        let found: Symbols = linkage
+            .names
+            .get(&(space, name))
+            .map_or_else(Symbols::new, |symbols| symbols.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect());
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
             return Some((Entity::Symbols(found), step));
@@ -287,9 +288,9 @@ impl Resolver<'_, '_> {
         let is_declaration = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
         let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
         for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
-            let repeats = left.iter().any(|known| {
-                (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol)
-            });
+            let repeats = left
+                .iter()
+                .any(|known| (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol));
             if !repeats {
                 left.push(*symbol);
             }
@@ -423,4 +424,3 @@ fn tail(symbol: &Symbol) -> bool {
     let header = symbol.signature.rsplit_once(')').map_or("", |(_, tail)| tail);
     header.split_whitespace().any(|word| word == "const")
 }
-

@@ -44,7 +44,8 @@ impl<'a> Resolver<'_, 'a> {
                 current = unit.parent(current);
                 continue;
             }
-            let hidden = kind == ScopeKind::Type && current != scope && !rules.type_scope_visible && !rules.implicit_receiver;
+            let closed = current != scope || (rules.members_need_receiver && !self.holds_variants(file, current));
+            let hidden = kind == ScopeKind::Type && closed && !rules.type_scope_visible && !rules.implicit_receiver;
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
                 let step = self.step_of(file, &entity);
                 return Some((self.follow_import(entity)?, step));
@@ -73,6 +74,12 @@ impl<'a> Resolver<'_, 'a> {
             return self.linked(file, name, scope).map(|entity| (entity, Step::UniqueName));
         }
         found
+    }
+
+    /// Variants are seen by the values of those after them.
+    fn holds_variants(&self, file: FileId, scope: ScopeId) -> bool {
+        let unit = self.program.known(file);
+        unit.scope_symbol(scope).get().is_some_and(|symbol| unit.facts.symbols[symbol].kind == SymbolKind::Enum)
     }
 
     fn step_of(&self, _file: FileId, found: &Found) -> Step {
@@ -253,15 +260,45 @@ impl<'a> Resolver<'_, 'a> {
         }
         match self.program.modules.target(file, position) {
             ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
-            ImportTarget::Path { module, path } => match self.follow(*module, path, visited) {
-                Some(entity) => Some(entity),
-                // Without a default of its own, a module stands for it (modules of another kind).
-                None if self.program.known(file).facts.imports[position].kind == ImportKind::Default => {
-                    Some(Entity::Module(*module))
+            ImportTarget::Path { module, path } => {
+                let kind = self.program.known(file).facts.imports[position].kind;
+                let whole = |resolver: &mut Self, visited: &mut Visited| resolver.whole_export(*module, visited);
+                match kind {
+                    ImportKind::Module if path.is_empty() => whole(self, visited).or(Some(Entity::Module(*module))),
+                    // Without a default of its own, all that a module exports stands for it, or the module.
+                    ImportKind::Default => {
+                        self.follow(*module, path, visited).or_else(|| whole(self, visited)).or(Some(Entity::Module(*module)))
+                    }
+                    _ => self.follow(*module, path, visited).or_else(|| {
+                        let mut entity = whole(self, visited)?;
+                        for &name in path {
+                            entity = self.below(&entity, name, visited)?;
+                        }
+                        Some(entity)
+                    }),
                 }
-                None => None,
-            },
+            }
         }
+    }
+
+    /// The one value that is all a file exports, where it says so.
+    fn whole_export(&mut self, module: Module, visited: &mut Visited) -> Option<Entity> {
+        let Module::File(file) = module else { return None };
+        let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
+        let name = self.program.names.get(object)?;
+        if visited.len() >= CHAIN || visited.contains(&(Place::Module(module), name)) {
+            return None;
+        }
+        visited.push((Place::Module(module), name));
+        let top = ScopeId(0);
+        let found = match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
+            Some(Found::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
+            Some(Found::Entity(entity)) => Some(entity),
+            Some(Found::Import(file, import)) => self.import_entity(file, import, visited),
+            None => None,
+        };
+        visited.pop();
+        found
     }
 
     /// Follows names from a module.

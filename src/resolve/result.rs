@@ -4,7 +4,7 @@ use super::Resolver;
 use super::infer::{DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, LocalSymbol, ScopeId, flags};
+use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 
 impl Resolver<'_, '_> {
@@ -139,7 +139,16 @@ impl Resolver<'_, '_> {
         let symbol = self.program.known(file).scope_symbol(scope);
         match symbol.get() {
             Some(_) => self.return_ty(SymbolRef { file, symbol: LocalSymbol(symbol.0) }, None, &[]),
-            None => Ty::Unknown,
+            None => {
+                let unit = self.program.known(file);
+                let Some(name) = self.program.names.get(RESULT) else { return Ty::Unknown };
+                let values: Vec<ExprId> = unit
+                    .bindings(scope, name)
+                    .filter(|(_, binding)| binding.kind == BindingKind::Result)
+                    .map(|(_, binding)| binding.value)
+                    .collect();
+                Ty::union(values.into_iter().map(|value| instance_of(&self.ty(file, value))).collect::<Vec<_>>())
+            }
         }
     }
 }

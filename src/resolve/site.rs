@@ -194,9 +194,7 @@ impl Resolver<'_, '_> {
             return unresolved(Step::LocalValue);
         }
         match self.instance_of_expr(field.file, ty) {
-            Ty::Instance(symbol, _) => {
-                self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
-            }
+            Ty::Instance(symbol, _) => self.construct_site(file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType),
             Ty::External(name) | Ty::Builtin(name, _) => external(&name, Step::Builtin),
             _ => unresolved(Step::ReceiverUnknown),
         }

@@ -2,7 +2,7 @@
 
 use super::Name;
 use crate::grammar::{self, Language};
-use crate::model::facts::{Binding, BindingId, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind};
+use crate::model::facts::{Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind};
 use crate::model::graph::FileRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -43,6 +43,8 @@ pub(super) struct Unit<'a> {
     pub(super) wildcards: Vec<ImportId>,
     /// The callables whose scope each function scope is, where they belong to a type by an expression.
     owners: FxHashMap<ScopeId, ExprId>,
+    /// The calls that closures are arguments of, by the closure's scope, with the argument's position.
+    calls: FxHashMap<ScopeId, (ExprId, usize)>,
 }
 
 impl<'a> Unit<'a> {
@@ -78,7 +80,13 @@ impl<'a> Unit<'a> {
             .filter(|symbol| symbol.owner.is_some() && symbol.inner.is_some())
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
-        Some(Self { facts, language, names: texts, bindings, reexports, wildcards, owners })
+        let calls = calls_with_closures(facts);
+        Some(Self { facts, language, names: texts, bindings, reexports, wildcards, owners, calls })
+    }
+
+    /// The call that a closure is an argument of, and which one.
+    pub(super) fn call_with(&self, closure: ScopeId) -> Option<(ExprId, usize)> {
+        self.calls.get(&closure).copied()
     }
 
     /// A name of the file as a name of the repository.
@@ -135,4 +143,17 @@ impl<'a> Unit<'a> {
         }
         ScopeId::NONE
     }
+}
+
+fn calls_with_closures(facts: &FileFacts) -> FxHashMap<ScopeId, (ExprId, usize)> {
+    let mut calls = FxHashMap::default();
+    for (position, expr) in facts.exprs.iter().enumerate() {
+        let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
+        for (argument, value) in facts.lists[args.range()].iter().enumerate() {
+            if let Some(Expr::Lambda(scope)) = value.get().map(|value| facts.exprs[value]) {
+                calls.insert(scope, (ExprId::at(position), argument));
+            }
+        }
+    }
+    calls
 }

@@ -64,9 +64,10 @@ fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     };
     let ended = || rules.extensions.iter().find_map(|ending| modules.file_at(&format!("{path}.{ending}")));
     let index = || {
-        rules.index.iter().find_map(|index| {
-            rules.extensions.iter().find_map(|ending| modules.file_at(&below(&format!("{index}.{ending}"))))
-        })
+        rules
+            .index
+            .iter()
+            .find_map(|index| rules.extensions.iter().find_map(|ending| modules.file_at(&below(&format!("{index}.{ending}")))))
     };
     exact.or_else(aliased).or_else(ended).or_else(index)
 }

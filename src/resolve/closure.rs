@@ -1,0 +1,152 @@
+//! Closures: what the calls they are arguments of give to their parameters, and what they give back to those calls.
+
+use super::Resolver;
+use super::infer::DEPTH;
+use super::result::unify;
+use super::ty::Ty;
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
+use crate::model::graph::{FileId, SymbolRef};
+
+/// In tables of type flow: what the closure in a call gives back.
+const CLOSURE_RESULT: &str = "result";
+
+impl Resolver<'_, '_> {
+    /// What a parameter of a closure is given by the call that the closure is an argument of.
+    pub(super) fn given(&mut self, file: FileId, closure: ScopeId, position: usize) -> Ty {
+        let unit = self.program.known(file);
+        let Some((call, argument)) = unit.call_with(closure) else { return Ty::Unknown };
+        let Some(call) = call.get() else { return Ty::Unknown };
+        match unit.facts.exprs[call] {
+            Expr::Call(callee, args) => {
+                let known = self.ty(file, callee);
+                if let Ty::Callable(symbols, receiver) = &known {
+                    let given = self.arguments_without_closures(file, args);
+                    let fitting = self.fitting(file, symbols, &given, false);
+                    return self.given_by(&fitting, receiver.as_deref(), &given, argument, position);
+                }
+                let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)] else { return Ty::Unknown };
+                let object = self.ty(file, object);
+                let member = self.program.text(unit.name(name));
+                let parts: Vec<Ty> =
+                    object.alternatives().iter().map(|object| self.given_by_table(file, object, member, position)).collect();
+                Ty::union(parts)
+            }
+            Expr::Construct(ty, args) => {
+                let made = self.type_of(file, ty);
+                let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else { return Ty::Unknown };
+                let symbol = self.alias_target(symbol).unwrap_or(symbol);
+                let types: Vec<SymbolRef> = self.hierarchy(symbol).types.iter().map(|(ty, _)| *ty).collect();
+                let Some(constructors) = types.into_iter().map(|ty| self.constructors(ty)).find(|found| !found.is_empty()) else {
+                    return Ty::Unknown;
+                };
+                let given = self.arguments_without_closures(file, args);
+                self.given_by(&constructors, Some(&made), &given, argument, position)
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// Types of arguments. Closures are left open: what they give back may depend on what is asked here.
+    fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
+        let facts = self.program.known(file).facts;
+        let is_closure = |value: ExprId| matches!(value.get().map(|position| facts.exprs[position]), Some(Expr::Lambda(_)));
+        let items = &facts.lists[args.range()];
+        items.iter().map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) }).collect()
+    }
+
+    /// What callables that take a closure as an argument declare that they give it.
+    fn given_by(&mut self, callables: &[SymbolRef], receiver: Option<&Ty>, given: &[Ty], argument: usize, position: usize) -> Ty {
+        for &callable in callables {
+            let entry = self.program.symbol(callable);
+            let Some(param) = entry.params.range().nth(argument) else { continue };
+            let facts = self.program.known(callable.file).facts;
+            let declared = facts.bindings[param].ty;
+            let ty = self.parameter_of(callable.file, declared, position);
+            if !ty.is_known() {
+                continue;
+            }
+            let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
+            for (param, given) in entry.params.range().zip(given) {
+                let declared = self.instance_of_expr(callable.file, facts.bindings[param].ty);
+                unify(&declared, given, &mut known);
+            }
+            let bound = ty.map(&|ty: &Ty| match ty {
+                Ty::Param(file, binding) => known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone()),
+                _ => None,
+            });
+            return self.substituted(bound, receiver);
+        }
+        Ty::Unknown
+    }
+
+    /// The type of a parameter of a function type, through names of it, wrappers and alternatives.
+    fn parameter_of(&mut self, file: FileId, function: ExprId, position: usize) -> Ty {
+        let Some(expr) = function.get() else { return Ty::Unknown };
+        if self.depth >= DEPTH {
+            return Ty::Unknown;
+        }
+        let facts = self.program.known(file).facts;
+        self.depth += 1;
+        let ty = match facts.exprs[expr] {
+            Expr::Function(parts) => {
+                let parts = &facts.lists[parts.range()];
+                match parts.split_last().and_then(|(_, params)| params.get(position)) {
+                    Some(param) => self.instance_of_expr(file, *param),
+                    None => Ty::Unknown,
+                }
+            }
+            Expr::Union(parts) => {
+                let parts = facts.lists[parts.range()].iter();
+                parts.map(|part| self.parameter_of(file, *part, position)).find(Ty::is_known).unwrap_or(Ty::Unknown)
+            }
+            Expr::Wrap(inner, _) => self.parameter_of(file, inner, position),
+            Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => match self.type_of(file, function) {
+                Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
+                    let entry = self.program.symbol(symbol);
+                    if entry.kind == SymbolKind::TypeAlias {
+                        let ty = self.parameter_of(symbol.file, entry.ty, position);
+                        let map = self.arguments_of(symbol, &args);
+                        ty.map(&map)
+                    } else {
+                        Ty::Unknown
+                    }
+                }
+                _ => Ty::Unknown,
+            },
+            _ => Ty::Unknown,
+        };
+        self.depth -= 1;
+        ty
+    }
+
+    /// What a member of a builtin type gives its closure.
+    fn given_by_table(&mut self, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
+        let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else { return Ty::Unknown };
+        let Some((_, flow)) = self.flow(file, name) else { return Ty::Unknown };
+        match flow.callbacks.get(member).and_then(|params| params.get(position)) {
+            Some(template) => self.template(file, template, flow, args, object),
+            None => Ty::Unknown,
+        }
+    }
+
+    /// The result of a builtin member, where it depends on what the closure in the call gives back.
+    pub(super) fn with_closure_result(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
+        let is_marker = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == CLOSURE_RESULT);
+        let found = std::cell::Cell::new(false);
+        result.map(&|ty: &Ty| {
+            found.set(found.get() || is_marker(ty));
+            None
+        });
+        if !found.get() {
+            return result.clone();
+        }
+        let first = self.program.known(file).facts.lists[args.range()].first().copied().unwrap_or(ExprId::NONE);
+        let closure = self.ty(file, first);
+        let given = match &closure {
+            Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) => self.call_result(file, &closure, Run::default()),
+            _ => Ty::Unknown,
+        };
+        result.map(&|ty: &Ty| is_marker(ty).then(|| given.clone()))
+    }
+}
