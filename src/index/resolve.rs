@@ -14,7 +14,8 @@ use crate::resolve::Program;
 pub(super) fn resolve(root: &Path, taken: &TakenIn, run: &Run, workers: &Workers) -> Result<Vec<FileResolution>, IndexError> {
     let files = &taken.files;
     let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
-    let program = guarded(|| Program::new(files, &taken.project_files))
+    let program = workers
+        .run(|| Program::new(files, &taken.project_files))
         .map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));

@@ -27,6 +27,11 @@ impl Workers {
         pool.map(|pool| Self { pool }).map_err(failed)
     }
 
+    /// Does `work` on one of the threads, for their stack. A panic becomes its message.
+    pub(super) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        self.pool.install(|| guarded(work))
+    }
+
     /// Applies `work` to every item of `order` and returns the results with their items, in no particular order. Stops
     /// early, with results missing, when the run is cancelled.
     pub(super) fn map<T: Send>(&self, order: &[usize], run: &Run, work: impl Fn(usize) -> T + Sync) -> Vec<(usize, T)> {
