@@ -52,7 +52,7 @@ fn texts(output: &Output) -> (Option<i32>, String, String) {
 /// A question for each tool that the project has an answer to, and a word of that answer.
 const QUESTIONS: &[(&str, &[&str], &str)] = &[
     ("explore", &["cart total"], "Cart"),
-    ("search", &["add"], "def add(a, b)"),
+    ("search", &["add"], "function add(a, b)"),
     ("show", &["add", "Cart.total"], "return a + b"),
     ("outline", &["shop/cart.py"], "class Cart"),
     ("trace", &["Cart.total", "--direction", "callees"], "Cart.total"),

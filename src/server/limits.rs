@@ -39,6 +39,13 @@ pub struct Limits {
     pub progress_interval: Duration,
 }
 
+impl Limits {
+    /// Requests that may be in flight: those that run and those that wait, whether for a permit or for an index.
+    pub(super) fn in_flight(&self) -> usize {
+        self.queued_calls + self.control_permits + self.query_permits + self.heavy_permits
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);

@@ -9,6 +9,7 @@ use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
+use crate::store::Identity;
 use serde_json::{Value, json};
 
 pub(super) use graph::{explore, outline, overview, references, trace};
@@ -92,6 +93,16 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
         "file_lines": excerpt.file_lines,
         "stale": excerpt.stale,
         "lossy": excerpt.lossy,
+    })
+}
+
+/// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
+pub(super) fn index(identity: Identity, behind: Option<Vec<&str>>) -> Value {
+    json!({
+        "uid": format!("{:016x}", identity.uid),
+        "generation": identity.generation,
+        "up_to_date": behind.is_none(),
+        "not_yet_taken_in": behind.unwrap_or_default(),
     })
 }
 

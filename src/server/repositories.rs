@@ -3,6 +3,7 @@
 
 use super::escape::SafeLine;
 use super::limits::Limits;
+use super::reply;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
 use crate::index::{self, ChangeSet, Job, JobState, Jobs, Phase, Progress, Verified};
@@ -11,6 +12,7 @@ use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
 use crate::source;
 use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
+use serde_json::Value;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
@@ -208,6 +210,13 @@ fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
 }
 
 impl Opened {
+    /// The same for programs as `freshness` for people, with every file.
+    pub(super) fn state(&self) -> Value {
+        let identity = self.snapshot.meta().identity;
+        let behind: Option<Vec<&str>> = self.behind.as_ref().map(|changes| changes.paths().map(RepoPath::as_str).collect());
+        reply::index(identity, behind)
+    }
+
     /// Of which state of the files the answer speaks.
     pub(super) fn freshness(&self) -> String {
         let meta = self.snapshot.meta();

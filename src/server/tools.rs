@@ -18,6 +18,7 @@ use super::admission::{Class, LaneState};
 use super::arguments::Arguments;
 use super::budget::Page;
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
+use super::reply;
 use super::repositories::{Readiness, Repositories, Unavailable};
 use crate::model::cancel::CancelToken;
 use crate::query::{Certainty, QueryError, ReadFile, Tests};
@@ -173,7 +174,9 @@ fn directory(arguments: &Arguments) -> String {
 
 /// Runs a tool for a host. This is what the command line calls.
 pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, host: &dyn Host, form: Form) -> Reply {
-    let opened = match repositories.open(arguments.text("root"), tool.class != Class::Control, host) {
+    // Where others may be waiting for an answer too, what must be quick does not wait for an index.
+    let waits = tool.class != Class::Control || host.server().is_none();
+    let opened = match repositories.open(arguments.text("root"), waits, host) {
         Ok(Readiness::Ready(opened)) => opened,
         Ok(Readiness::Working(so_far)) => return Reply { text: so_far.text(), is_error: false, is_empty: false },
         Err(Unavailable { what, hint }) => return Reply::error(format!("{}: {what}; {hint}", tool.name)),
@@ -189,7 +192,8 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
     };
     match (tool.handler)(arguments, &ground) {
         Ok(answer) if form == Form::Json => {
-            Reply { text: answer.json().to_string(), is_error: false, is_empty: answer.is_empty() }
+            let json = reply::with(answer.json(), "index", opened.state());
+            Reply { text: json.to_string(), is_error: false, is_empty: answer.is_empty() }
         }
         Ok(answer) => {
             let head = format!("{} · {}", answer.render(&mut page), opened.freshness());

@@ -20,6 +20,9 @@ use tokio::sync::mpsc::Sender;
 /// A call from which the client is told nothing that took longer is worth a line in the log.
 const SLOW: Duration = Duration::from_secs(1);
 
+/// What a call is told for which there is no room.
+const BUSY: &str = "busy: too many calls are waiting; try again later";
+
 /// A tool call in flight.
 #[derive(Debug)]
 pub(super) struct Call {
@@ -76,11 +79,14 @@ impl Dispatcher {
         if self.lingering.len() >= self.limits.lingering_calls {
             return self.fail(ticket, "busy: too many earlier calls have not stopped yet; try again later");
         }
+        if self.requests.len() > self.limits.in_flight() {
+            return self.fail(ticket, BUSY);
+        }
         self.deadlines.insert((deadline, ticket));
         match self.admission.admit(tool.class, ticket, bytes) {
             Verdict::Run => self.go_on(ticket),
             Verdict::Wait => {}
-            Verdict::Busy => self.fail(ticket, "busy: too many calls are waiting; try again later"),
+            Verdict::Busy => self.fail(ticket, BUSY),
         }
     }
 

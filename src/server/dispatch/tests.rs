@@ -116,3 +116,25 @@ fn complaints_come_to_rest_and_begin_again() {
     assert_eq!(admitted, COMPLAINTS_PER_SECOND as usize);
     assert!(complaints.admit(start + Duration::from_secs(1)));
 }
+
+#[test]
+fn calls_that_wait_without_a_permit_are_bounded_too() {
+    let limits = Limits {
+        queued_calls: 1,
+        control_permits: 1,
+        query_permits: 1,
+        heavy_permits: 1,
+        deadline: Some(Duration::from_millis(60)),
+        index_wait: Duration::from_millis(40),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let most = limits.in_flight();
+    let lines: Vec<String> = [hello()].into_iter().chain((1..=20).map(|id| call(id, "trace", r#"{"symbol":"x"}"#))).collect();
+    let (messages, _) = run(limits, &lines);
+    let all: Vec<(String, bool)> = (1..=20).flat_map(|id| answers(&messages, id)).collect();
+    assert_eq!(all.len(), 20);
+    let served = all.iter().filter(|(text, _)| text.contains("timed out")).count();
+    let refused = all.iter().filter(|(text, _)| text.contains("busy")).count();
+    assert!((1..=most).contains(&served) && served + refused == 20, "{served} served, {refused} refused");
+}
