@@ -22,6 +22,7 @@ mod paths;
 mod relations;
 mod result;
 mod site;
+mod structural;
 mod ty;
 mod unit;
 
@@ -64,6 +65,8 @@ pub struct Program<'a> {
     containers: FxHashMap<SymbolRef, SymbolRef>,
     /// Members that types from outside gain here, by the type's name.
     gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
+    /// Interfaces that are satisfied by having their methods, by the name of one of these.
+    interfaces: FxHashMap<Name, Vec<SymbolRef>>,
     /// Every member, by name.
     members: FxHashMap<Name, Symbols>,
     /// Every macro, by name.
@@ -87,12 +90,14 @@ impl<'a> Program<'a> {
             implemented: FxHashMap::default(),
             containers: FxHashMap::default(),
             gained: FxHashMap::default(),
+            interfaces: FxHashMap::default(),
             members: FxHashMap::default(),
             macros: FxHashMap::default(),
         };
         program.modules.connect = modules::connect(&program);
         member::extend(&mut program);
         program.members = member::by_name(&program, &[SymbolKind::Method, SymbolKind::Constructor]);
+        program.interfaces = structural::by_method(&program);
         program.macros = member::by_name(&program, &[SymbolKind::Macro]);
         program
     }
@@ -146,6 +151,7 @@ struct Resolver<'p, 'a> {
     types: FxHashMap<(FileId, crate::model::facts::ExprId), ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
+    satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     reach: FxHashMap<FileId, std::rc::Rc<rustc_hash::FxHashSet<FileId>>>,
     depth: u32,
     /// Whether callables alone, or everything else alone, is looked for.
@@ -160,6 +166,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             types: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
+            satisfied: FxHashMap::default(),
             reach: FxHashMap::default(),
             depth: 0,
             wanted: None,

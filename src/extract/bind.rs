@@ -212,13 +212,11 @@ impl<'t> Walker<'t> {
         }
         let pending = std::mem::take(&mut self.pending);
         let value = right_node.map_or(ExprId::NONE, |right| self.visit(right, READ));
-        if *reads {
-            self.visit(left_node, READ);
-        }
+        let before = if *reads { self.visit(left_node, READ) } else { ExprId::NONE };
         self.pending = pending;
         let how = if *declares && !*reads { Bind::AssignNew } else { Bind::AssignKnown };
         self.bind_pattern(left_node, Flow { ty, value: if *reads { ExprId::NONE } else { value }, node }, how);
-        value
+        if *reads && !value.is_some() { before } else { value }
     }
 
     /// `object.name = closure`: a method of the object, or of the receiver's type.
@@ -312,6 +310,9 @@ impl<'t> Walker<'t> {
                 self.write(node, name);
                 LocalSymbol::NONE
             }
+            Some((BindingKind::Value | BindingKind::Param, _)) if self.language.manifest.resolution.variables_keep_types => {
+                LocalSymbol::NONE
+            }
             _ if matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block) => {
                 self.bind(owner, name, BindingKind::Value, flow.node.end_byte(), flow.ty, flow.value);
                 LocalSymbol::NONE
@@ -332,6 +333,10 @@ impl<'t> Walker<'t> {
         let from = if outer { self.build.parent(start) } else { start };
         let Some(known) = self.build.visible(from, name) else { return LocalSymbol::NONE };
         let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
+        let has_type = known.ty.is_some() || known.value.is_some();
+        if has_type && self.language.manifest.resolution.variables_keep_types {
+            return symbol;
+        }
         match kind {
             BindingKind::Symbol => self.build.add_value(symbol, flow.value),
             BindingKind::Value | BindingKind::Param if flow.value.is_some() => {

@@ -241,7 +241,7 @@ impl<'t> Walker<'t> {
             TypeRule::Name {} => Some(node),
             TypeRule::Member { name, .. } => name.first(node).and_then(|name| self.type_name_node(name)),
             TypeRule::Apply { base, .. } => base.first(node).and_then(|base| self.type_name_node(base)),
-            TypeRule::Pass { of: Some(of) } => of.first(node).and_then(|inner| self.type_name_node(inner)),
+            TypeRule::Pass { of: Some(of), .. } => of.first(node).and_then(|inner| self.type_name_node(inner)),
             TypeRule::Specifier { name: Some(name), .. } => name.first(node).and_then(|name| self.type_name_node(name)),
             _ => None,
         }

@@ -29,17 +29,24 @@ impl<'t> Walker<'t> {
         let inner = if usage == Usage::Silent { Usage::Silent } else { Usage::Site(SiteKind::Type) };
         match rule {
             TypeRule::Skip {} | TypeRule::Mark {} => ExprId::NONE,
-            TypeRule::Pass { of } => match of {
-                Some(selector) => selector.first(node).map_or(ExprId::NONE, |child| self.visit_type(child, usage)),
-                None => {
-                    let mut found = ExprId::NONE;
-                    for child in self.named_children(node) {
-                        let ty = self.visit_type(child, usage);
-                        found = if found.is_some() { found } else { ty };
+            TypeRule::Pass { of, otherwise } => {
+                let mut found = ExprId::NONE;
+                match of {
+                    Some(selector) => {
+                        found = selector.first(node).map_or(ExprId::NONE, |child| self.visit_type(child, usage));
                     }
-                    found
+                    None => {
+                        for child in self.named_children(node) {
+                            let ty = self.visit_type(child, usage);
+                            found = if found.is_some() { found } else { ty };
+                        }
+                    }
                 }
-            },
+                match otherwise {
+                    Some(name) if !found.is_some() => self.literal(name),
+                    _ => found,
+                }
+            }
             TypeRule::Each {} | TypeRule::Union {} => {
                 let parts = self.visit_types(node, usage);
                 self.build.union(&parts)

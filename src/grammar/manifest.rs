@@ -257,6 +257,10 @@ pub struct Resolution {
     pub closures_are_values: bool,
     /// Callables have names of their own: a call never means a variable.
     pub separate_callables: bool,
+    /// Members of a base are overloads beside those of the same name in derived types.
+    pub inherited_overloads: bool,
+    /// A variable keeps the type that it was declared with, whatever it is given.
+    pub variables_keep_types: bool,
     /// Interfaces are satisfied by having their methods.
     pub structural: bool,
     /// Types and values have names of their own.

@@ -381,8 +381,8 @@ pub(crate) enum Yielded {
 pub(crate) enum TypeRule {
     /// Nothing is known of it; nothing inside matters.
     Skip {},
-    /// The type of its child (the first named one if not said).
-    Pass { of: Option<Selector> },
+    /// The type of its child (the first named one if not said); without a type there, the builtin one of this name.
+    Pass { of: Option<Selector>, otherwise: Option<String> },
     /// Each named child is a type of its own.
     Each {},
     /// A name.

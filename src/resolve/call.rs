@@ -53,6 +53,9 @@ impl Resolver<'_, '_> {
     }
 
     fn result_of_calling_value(&mut self, file: FileId, value: &Ty, args: Run) -> Ty {
+        if let Some(underlying) = self.underlying(value) {
+            return self.call_result(file, &underlying, args);
+        }
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let names = &self.program.known(symbol.file).language.manifest.names;
         let Some(name) = names.call_member.as_deref().and_then(|member| self.program.names.get(member)) else {
@@ -76,7 +79,8 @@ impl Resolver<'_, '_> {
         };
         let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
         let values = [pick(&args, 0), pick(&args, 1), pick(&elements, 0), pick(&elements, 1)];
-        self.template(file, template, &flow, &values, &Ty::Unknown)
+        let result = self.template(file, template, &flow, &values, &Ty::Unknown);
+        super::infer::instance_of(&result)
     }
 
     /// A call that leaves the repository gives something that is outside as well, unless a table says what.

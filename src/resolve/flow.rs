@@ -78,6 +78,9 @@ impl Resolver<'_, '_> {
                 None => Ty::Unknown,
             },
             Ty::Instance(symbol, _) => {
+                if let Some(underlying) = self.underlying(value) {
+                    return self.element(file, &underlying);
+                }
                 let members = self.program.known(symbol.file).language.manifest.names.iterator_members.clone();
                 let Some((first, rest)) = members.split_first() else { return Ty::Unknown };
                 let iterator = self.result_of_member(value, first);
@@ -122,7 +125,10 @@ impl Resolver<'_, '_> {
             },
             Ty::Instance(symbol, _) => match &self.program.known(symbol.file).language.manifest.names.index_member {
                 Some(member) => self.result_of_member(object, member),
-                None => Ty::Unknown,
+                None => match self.underlying(object) {
+                    Some(underlying) => self.indexed(file, &underlying, key),
+                    None => Ty::Unknown,
+                },
             },
             Ty::External(name) => self.applied_outside(file, name, key),
             _ => Ty::Unknown,
@@ -180,10 +186,18 @@ impl Resolver<'_, '_> {
     /// A member of a builtin value: as the table of type flow says.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
         let none: Rc<[Ty]> = Rc::from([]);
+        let inherited: Rc<str>;
         let (outer, args) = match object {
             Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args) => (outer, args),
             Ty::External(outer) => (outer, &none),
-            _ => return Ty::External(qualified.clone()),
+            // Members that come from outside are those of a base there.
+            _ => match qualified.rsplit_once('.') {
+                Some((base, _)) => {
+                    inherited = Rc::from(base);
+                    (&inherited, &none)
+                }
+                None => return Ty::External(qualified.clone()),
+            },
         };
         let text = self.program.text(name);
         let (home, language) = (self.home, self.program.known(self.home).language);

@@ -70,10 +70,13 @@ impl Resolver<'_, '_> {
                 let value = self.ty(file, value);
                 self.element(file, &value)
             }
-            Expr::Key(value) => match self.ty(file, value) {
-                Ty::Builtin(_, args) if args.len() > 1 => args[0].clone(),
-                _ => Ty::Unknown,
-            },
+            Expr::Key(value) => {
+                let value = self.ty(file, value);
+                match self.underlying(&value).unwrap_or(value) {
+                    Ty::Builtin(_, args) if args.len() > 1 => args[0].clone(),
+                    _ => Ty::Unknown,
+                }
+            }
             Expr::Await(value) => {
                 let value = self.ty(file, value);
                 self.through(file, &value, |flow| flow.awaited.as_deref()).unwrap_or(value)
@@ -198,11 +201,26 @@ impl Resolver<'_, '_> {
         self.unaliased(ty)
     }
 
+    /// What a value of a type with a name and members of its own is made of.
+    pub(super) fn underlying(&mut self, value: &Ty) -> Option<Ty> {
+        let Ty::Instance(symbol, args) = value else { return None };
+        let entry = self.program.symbol(*symbol);
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.depth >= DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let target = self.instance_of_expr(symbol.file, entry.ty);
+        self.depth -= 1;
+        let map = self.arguments_of(*symbol, args);
+        Some(target.map(&map)).filter(|target| target != value)
+    }
+
     /// A value of an alias is a value of what the alias names.
     fn unaliased(&mut self, ty: Ty) -> Ty {
         if let Ty::Instance(symbol, args) = &ty {
             let entry = self.program.symbol(*symbol);
-            if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && self.depth < DEPTH {
+            let distinct = self.program.extensions.contains_key(symbol);
+            if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && !distinct && self.depth < DEPTH {
                 self.depth += 1;
                 let target = self.instance_of_expr(symbol.file, entry.ty);
                 self.depth -= 1;

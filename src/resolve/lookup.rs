@@ -226,11 +226,38 @@ impl<'a> Resolver<'_, 'a> {
         }
         let builtins = &manifest.builtins;
         let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
-        (is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude))
-            .then_some((Entity::Builtin(name), Step::Builtin))
+        if is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude) {
+            return Some((Entity::Builtin(name), Step::Builtin));
+        }
+        self.outside_wildcard(file, name).map(|entity| (entity, Step::Wildcard))
     }
 
     /// What wildcard imports that hold at a scope give for a name.
+    /// In languages where every name is declared, one that nothing here declares comes from a package outside that is
+    /// imported as a whole; of several such packages, the one is not known.
+    fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
+        let unit = self.program.known(file);
+        let manifest = &unit.language.manifest;
+        if manifest.modules.system != ModuleSystem::DeclaredPackages {
+            return None;
+        }
+        let outside = unit.wildcards.iter().filter_map(|import| import.get()).filter(|&import| {
+            let of_members = unit.facts.imports[import].level > 0;
+            of_members == (self.wanted == Some(true))
+                && matches!(self.program.modules.target(file, import), ImportTarget::External(_))
+        });
+        let outside: SmallVec<[usize; 4]> = outside.collect();
+        let text = self.program.text(name);
+        match outside[..] {
+            [] => None,
+            [only] => {
+                let module = &unit.facts.imports[only].module;
+                Some(Entity::External(Rc::from(format!("{module}{}{text}", manifest.modules.separator))))
+            }
+            _ => Some(Entity::External(Rc::from(text))),
+        }
+    }
+
     pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, from: ScopeId, visited: &mut Visited) -> Option<Entity> {
         let unit = self.program.known(file);
         let closed = unit.language.manifest.modules.closed;
@@ -245,8 +272,10 @@ impl<'a> Resolver<'_, 'a> {
             if path.is_empty() {
                 return self.module_member(*module, name, visited);
             }
-            let start = self.follow(*module, path, visited)?;
-            self.below(&start, name, visited)
+            let wanted = self.wanted.take();
+            let start = self.follow(*module, path, visited);
+            self.wanted = wanted;
+            self.below(&start?, name, visited)
         })
     }
 
@@ -303,11 +332,12 @@ impl<'a> Resolver<'_, 'a> {
 
     /// Follows names from a module.
     pub(super) fn follow(&mut self, module: Module, path: &[Name], visited: &mut Visited) -> Option<Entity> {
-        let mut entity = Entity::Module(module);
-        for &name in path {
-            entity = self.below(&entity, name, visited)?;
-        }
-        Some(entity)
+        let Some((&last, before)) = path.split_last() else { return Some(Entity::Module(module)) };
+        // Only the end of a path is of the kind that is looked for.
+        let wanted = self.wanted.take();
+        let start = before.iter().try_fold(Entity::Module(module), |entity, &name| self.below(&entity, name, visited));
+        self.wanted = wanted;
+        self.below(&start?, last, visited)
     }
 
     /// What a name means below something else.

@@ -167,7 +167,7 @@ impl Resolver<'_, '_> {
     /// The type behind an alias.
     pub(super) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
         let entry = self.program.symbol(symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() {
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.program.extensions.contains_key(&symbol) {
             return None;
         }
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
@@ -218,13 +218,29 @@ impl Resolver<'_, '_> {
     pub(super) fn type_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let symbol = self.alias_target(symbol).unwrap_or(symbol);
         let hierarchy = self.hierarchy(symbol);
-        for (ty, _) in &hierarchy.types {
-            let found = self.own_members(*ty, name);
-            if !found.is_empty() {
-                return self.definitions(symbol, found);
+        self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name)
+    }
+
+    /// Members of the first of several types that has any; of all, where overloads are inherited.
+    fn first_members(&mut self, of: SymbolRef, types: impl Iterator<Item = SymbolRef>, name: Name) -> Symbols {
+        let inherits = self.program.known(of.file).language.manifest.resolution.inherited_overloads;
+        let mut members = Symbols::new();
+        for ty in types {
+            let found = self.own_members(ty, name);
+            let callable = found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
+            match members.is_empty() {
+                _ if found.is_empty() => {}
+                true => {
+                    members = self.definitions(of, found);
+                    if !inherits || !callable {
+                        return members;
+                    }
+                }
+                false if callable => self.join_overloads(&mut members, &found),
+                false => {}
             }
         }
-        Symbols::new()
+        members
     }
 
     /// Of several members of one name, those that hold: the last one where the language has no overloads.
@@ -255,13 +271,7 @@ impl Resolver<'_, '_> {
     /// Members of the types after `symbol` in its hierarchy: what `super` means.
     pub(super) fn super_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let hierarchy = self.hierarchy(symbol);
-        for (ty, _) in hierarchy.types.iter().skip(1) {
-            let found = self.own_members(*ty, name);
-            if !found.is_empty() {
-                return self.definitions(symbol, found);
-            }
-        }
-        Symbols::new()
+        self.first_members(symbol, hierarchy.types.iter().skip(1).map(|(ty, _)| *ty), name)
     }
 
     /// The type whose receiver is implied in a scope.
@@ -350,24 +360,39 @@ impl Resolver<'_, '_> {
 
     fn symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
         let entry = self.program.symbol(symbol);
+        let found = self.type_member(symbol, name);
+        if !found.is_empty() {
+            return Member::Symbols(found);
+        }
         if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && self.alias_target(symbol).is_none() {
             let target = self.instance_of_expr(symbol.file, entry.ty);
             if !matches!(target, Ty::Instance(other, _) if other == symbol) {
                 return self.member(&target, name);
             }
         }
-        let found = self.type_member(symbol, name);
-        if found.is_empty() { self.missing(symbol, name) } else { Member::Symbols(found) }
+        self.missing(symbol, name)
     }
 
     /// A type of the repository has no such member: it may come from a base outside.
     fn missing(&mut self, symbol: SymbolRef, name: Name) -> Member {
         let hierarchy = self.hierarchy(symbol);
+        if let Some(top) = self.of_top(symbol.file, name) {
+            return Member::Outside(top);
+        }
         match hierarchy.outside.first() {
             Some(base) => Member::Outside(Rc::from(format!("{base}.{}", self.program.text(name)))),
             None if hierarchy.open => Member::Unknown,
             None => Member::None,
         }
+    }
+
+    /// The member of this name that every object has, qualified.
+    fn of_top(&self, file: FileId, name: Name) -> Option<Rc<str>> {
+        let language = self.program.known(file).language;
+        let top = language.manifest.conversions.top.as_deref()?;
+        let (_, flow) = language.flow(top)?;
+        let text = self.program.text(name);
+        flow.members.contains_key(text).then(|| Rc::from(format!("{top}.{text}")))
     }
 
     fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {

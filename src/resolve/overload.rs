@@ -89,7 +89,7 @@ impl Resolver<'_, '_> {
         self.program.known(file).language.manifest.conversions.top.is_some()
     }
 
-    fn parameter_types(&mut self, symbol: SymbolRef) -> Vec<Ty> {
+    pub(super) fn parameter_types(&mut self, symbol: SymbolRef) -> Vec<Ty> {
         let params = self.program.symbol(symbol).params;
         let bindings = self.program.known(symbol.file).facts.bindings.as_slice();
         bindings[params.range()].iter().map(|param| self.instance_of_expr(symbol.file, param.ty)).collect()
@@ -114,7 +114,14 @@ impl Resolver<'_, '_> {
             return Passing::Same;
         }
         match (wanted, given) {
-            (Ty::Union(_), _) | (_, Ty::Union(_)) => Passing::Open,
+            (Ty::Union(parts), _) => {
+                let all = parts.iter().map(|part| self.passing(file, part, given));
+                all.max().unwrap_or(Passing::Open)
+            }
+            (_, Ty::Union(parts)) => {
+                let all = parts.iter().map(|part| self.passing(file, wanted, part));
+                all.max().unwrap_or(Passing::Open)
+            }
             (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => match primitive(rules, wanted) {
                 true => Passing::Never,
                 false => Passing::Derived,
@@ -218,12 +225,47 @@ impl Resolver<'_, '_> {
         if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
     }
 
+    /// Whether a member of a derived type takes the place of one of a base: it takes the same types.
+    pub(super) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
+        if self.program.symbol(own).arity != self.program.symbol(base).arity {
+            return false;
+        }
+        let (own, base) = (self.parameter_types(own), self.parameter_types(base));
+        own.len() == base.len()
+            && own.iter().zip(&base).all(|(own, base)| {
+                let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
+                open(own) || open(base) || outline(own) == outline(base)
+            })
+    }
+
+    /// Joins the members of a base to those of the types derived from it, without those that are overridden.
+    pub(super) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
+        for base in of_base {
+            if !members.contains(base) && !members.clone().iter().any(|own| self.overrides(*own, *base)) {
+                members.push(*base);
+            }
+        }
+    }
+
     /// A definition stands for its declarations.
     pub(super) fn defined(&self, symbols: &mut Symbols) {
         let is_definition = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
         if symbols.len() > 1 && symbols.iter().any(is_definition) {
             symbols.retain(|symbol| is_definition(symbol));
         }
+    }
+}
+
+/// A type without its arguments, which do not tell overloads apart.
+fn outline(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Instance(symbol, _) => Ty::instance(*symbol),
+        Ty::Builtin(name, inner) if &**name == ARRAY => match inner.first() {
+            Some(Ty::Param(..)) | None => Ty::builtin(ARRAY, &[]),
+            Some(inner) => Ty::builtin(ARRAY, &[outline(inner)]),
+        },
+        Ty::Builtin(name, _) | Ty::External(name) => Ty::builtin(last_segment(name), &[]),
+        other => other.clone(),
     }
 }
 

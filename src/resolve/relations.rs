@@ -1,7 +1,7 @@
 //! Relations between symbols: which types derive from and implement which, which members override which.
 
 use super::{Resolver, Symbols};
-use crate::model::facts::{Expr, LocalSymbol};
+use crate::model::facts::{Expr, LocalSymbol, ScopeKind};
 use crate::model::graph::{FileId, Relation, SymbolRef};
 use crate::model::{RelationKind, SymbolKind};
 
@@ -14,6 +14,9 @@ pub(super) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Rela
         let entry = &facts.symbols[position];
         if entry.kind.is_type() {
             bases(resolver, symbol, &mut relations);
+            let satisfied = resolver.satisfied(symbol);
+            let kind = RelationKind::Implements;
+            relations.extend(satisfied.iter().map(|&to| Relation { kind, from: symbol, to }));
         }
         if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
             overridden(resolver, symbol, &mut relations);
@@ -50,16 +53,31 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         Some(&container) => container,
         None => SymbolRef { file: symbol.file, symbol: entry.container },
     };
-    if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
-        return;
-    }
     if entry.kind == SymbolKind::Constructor {
         return;
     }
+    // A type without a name is one of the type that it is made from.
+    let unit = resolver.program.known(symbol.file);
+    let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some();
+    let (container, above) = match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
+        true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
+            Some(base) => (base, 0),
+            None => return,
+        },
+        false => (container, 1),
+    };
+    if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
+        return;
+    }
     let name = resolver.program.name_of(symbol);
+    for interface in resolver.satisfied(container).iter() {
+        if let Some(to) = resolver.required_method(*interface, name) {
+            relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
+        }
+    }
     let hierarchy = resolver.hierarchy(container);
     let mut reached: Vec<SymbolRef> = Vec::new();
-    for (base, _) in hierarchy.types.iter().skip(1) {
+    for (base, _) in hierarchy.types.iter().skip(above) {
         // A base above one that already has the member is not overridden directly.
         if reached.iter().any(|nearer| resolver.hierarchy(*nearer).types.iter().skip(1).any(|(above, _)| above == base)) {
             continue;
@@ -79,8 +97,9 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
 }
 
 /// Whether a member may override another: where overloads exist, only one with as many parameters.
-fn found_fits(resolver: &Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
-    let overloads = resolver.program.known(from.file).language.manifest.resolution.overloads;
+fn found_fits(resolver: &mut Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
+    let rules = &resolver.program.known(from.file).language.manifest.resolution;
     let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));
-    a.kind == b.kind && (!overloads || a.arity == b.arity)
+    let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity);
+    fits && (!rules.inherited_overloads || a.kind != SymbolKind::Method || resolver.overrides(from, to))
 }
