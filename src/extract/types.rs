@@ -236,6 +236,11 @@ impl<'t> Walker<'t> {
     /// A type in quotes, as far as it is a name, a path or one application of them.
     fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
         let text = self.text_of(node).trim_matches(['"', '\'']);
+        let parts: Vec<ExprId> = text.split('|').map(|part| self.quoted_part(node, part.trim())).collect();
+        self.build.union(&parts)
+    }
+
+    fn quoted_part(&mut self, node: Node<'t>, text: &str) -> ExprId {
         let separator = self.language.manifest.modules.separator.as_str();
         let mut head = text;
         if let Some(start) = text.find('[') {
@@ -247,6 +252,9 @@ impl<'t> Walker<'t> {
                 return ExprId::NONE;
             }
             let name = self.build.name(part);
+            if self.is_ignored(name) {
+                return ExprId::NONE;
+            }
             value = match value.is_some() {
                 true => self.build.expr(Expr::Member(value, name)),
                 false => self.build.expr(Expr::Name(name, self.scope)),

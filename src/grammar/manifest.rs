@@ -214,6 +214,8 @@ pub struct Names {
     pub iterator_members: Vec<String>,
     /// Members that give what a value stands for: its members are found through it as well.
     pub deref_members: Vec<String>,
+    /// Library types whose derived types have their values as members.
+    pub enum_bases: Vec<String>,
     /// Member behind an index.
     pub index_member: Option<String>,
 }

@@ -20,10 +20,7 @@ impl Resolver<'_, '_> {
                 match flow.kind {
                     Some(FlowKind::Transparent) => Ty::union(args.iter().cloned()),
                     Some(FlowKind::Tuple) => Ty::Tuple(args.into()),
-                    Some(FlowKind::TypeObject) => match args.first() {
-                        Some(Ty::Instance(symbol, args)) => Ty::Type(*symbol, args.clone()),
-                        _ => Ty::Unknown,
-                    },
+                    Some(FlowKind::TypeObject) => args.first().map_or(Ty::Unknown, |of| Ty::TypeObject(Rc::new(of.clone()))),
                     Some(FlowKind::Function) => Ty::Function(Rc::new(args.last().cloned().unwrap_or(Ty::Unknown))),
                     None => Ty::builtin(canonical, args),
                 }

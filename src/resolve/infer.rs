@@ -288,10 +288,29 @@ impl Resolver<'_, '_> {
                 Ty::Callable(callables, receiver.cloned().map(Rc::new))
             }
             _ => {
+                if self.is_enum_value(chosen) {
+                    return self.container_instance(chosen, receiver);
+                }
                 let value = self.value_ty(chosen);
                 self.substituted(value, receiver)
             }
         }
+    }
+
+    /// Whether a member is one of the values of its type, because the type derives from one of the library's that says so.
+    fn is_enum_value(&mut self, symbol: SymbolRef) -> bool {
+        let bases = &self.program.known(symbol.file).language.manifest.names.enum_bases;
+        let entry = self.program.symbol(symbol);
+        if bases.is_empty() || entry.ty.is_some() || entry.container.get().is_none() {
+            return false;
+        }
+        let container = SymbolRef { file: symbol.file, symbol: entry.container };
+        self.program.symbol(container).inner == entry.scope
+            && self
+                .hierarchy(container)
+                .outside
+                .iter()
+                .any(|base| bases.iter().any(|name| name == super::flow::last_segment(base)))
     }
 
     /// The type of a variable, field or constant: as declared, or of the values it is given.
@@ -349,6 +368,10 @@ pub(super) fn instance_of(ty: &Ty) -> Ty {
     match ty {
         Ty::Type(symbol, args) => Ty::Instance(*symbol, args.clone()),
         Ty::BuiltinType(name, args) => Ty::Builtin(name.clone(), args.clone()),
+        Ty::TypeObject(of) => match &**of {
+            Ty::Instance(symbol, args) => Ty::Type(*symbol, args.clone()),
+            _ => Ty::Unknown,
+        },
         Ty::Union(parts) => Ty::union(parts.iter().map(instance_of)),
         Ty::Callable(..) | Ty::Module(_) => Ty::Unknown,
         other => other.clone(),

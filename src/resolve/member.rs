@@ -344,6 +344,7 @@ impl Resolver<'_, '_> {
                 let parts = parts.clone();
                 self.union_members(&parts, name)
             }
+            Ty::TypeObject(_) => self.member(&super::infer::instance_of(of), name),
             Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
             Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
         }

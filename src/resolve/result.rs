@@ -73,6 +73,7 @@ impl Resolver<'_, '_> {
         }
         let result = self.declared_or_inferred(symbol);
         if let (Ty::Instance(made, _), Some(Ty::Instance(given, _) | Ty::Type(given, _))) = (&result, receiver)
+            && !self.is_declared(symbol)
             && self.returns_receiver(symbol)
             && self.hierarchy(*given).types.iter().any(|(ty, _)| ty == made)
         {
@@ -104,14 +105,28 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// Whether everything that a callable returns is its receiver.
+    /// Whether a callable says what type it returns.
+    fn is_declared(&mut self, symbol: SymbolRef) -> bool {
+        let declared = self.program.symbol(symbol).ty;
+        declared.is_some() && names_a_type(&self.instance_of_expr(symbol.file, declared))
+    }
+
+    /// Whether everything that a callable returns is its receiver, or made by calling its receiver.
     pub(super) fn returns_receiver(&self, symbol: SymbolRef) -> bool {
         let unit = self.program.known(symbol.file);
         let entry = self.program.symbol(symbol);
-        let of_self = |value: ExprId| matches!(value.get().map(|position| unit.facts.exprs[position]), Some(Expr::SelfValue(_)));
-        let is_receiver = |value: &ExprId| match value.get().map(|position| unit.facts.exprs[position]) {
-            Some(Expr::Name(name, _)) => unit.bindings(entry.inner, unit.name(name)).any(|(_, binding)| of_self(binding.value)),
-            _ => of_self(*value),
+        let expr = |value: ExprId| value.get().map_or(Expr::Unknown, |position| unit.facts.exprs[position]);
+        let bound_to = |name, wanted: fn(Expr) -> bool| {
+            unit.bindings(entry.inner, unit.name(name)).any(|(_, binding)| wanted(expr(binding.value)))
+        };
+        let is_receiver = |value: &ExprId| match expr(*value) {
+            Expr::SelfValue(_) => true,
+            Expr::Name(name, _) => bound_to(name, |bound| matches!(bound, Expr::SelfValue(_))),
+            Expr::Call(callee, _) => match expr(callee) {
+                Expr::Name(name, _) => bound_to(name, |bound| matches!(bound, Expr::SelfType(_))),
+                _ => false,
+            },
+            _ => false,
         };
         entry.values.len > 0 && unit.facts.lists[entry.values.range()].iter().all(is_receiver)
     }

@@ -6,7 +6,7 @@ use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
-use crate::model::graph::{FileId, Resolution, Target};
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 
 impl Resolver<'_, '_> {
@@ -103,11 +103,9 @@ impl Resolver<'_, '_> {
             Ty::Callable(symbols, _) => self.symbols_site(file, site, symbols, Step::InferredType),
             Ty::Type(symbol, _) => self.symbols_site(file, site, &Symbols::from_slice(&[*symbol]), Step::InferredType),
             Ty::Lambda(of, scope) => match self.program.known(*of).scope_symbol(*scope) {
-                symbol if symbol.is_some() => chosen(
-                    &Symbols::from_slice(&[crate::model::graph::SymbolRef { file: *of, symbol }]),
-                    Step::InferredType,
-                    Step::SeveralValues,
-                ),
+                symbol if symbol.is_some() => {
+                    chosen(&Symbols::from_slice(&[SymbolRef { file: *of, symbol }]), Step::InferredType, Step::SeveralValues)
+                }
                 _ => unresolved(Step::LocalValue),
             },
             Ty::Instance(symbol, _) => {
@@ -166,7 +164,9 @@ impl Resolver<'_, '_> {
         }
         let args = self.argument_types(file, site.args);
         let fitting = self.fitting(file, &symbols, &args, site.spread);
-        chosen(&fitting, step, if symbols.len() > 1 { Step::Overloads } else { step })
+        let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
+        let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
+        chosen(&fitting, step, if together { Step::Overloads } else { Step::SeveralValues })
     }
 
     /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.

@@ -35,6 +35,8 @@ pub(super) enum Ty {
     Members(FileId, ScopeId),
     /// A type parameter.
     Param(FileId, BindingId),
+    /// A value that is itself the type inside: what a declaration `Type[T]` gives.
+    TypeObject(Rc<Ty>),
     /// A function type: result.
     Function(Rc<Ty>),
     /// One of several.
@@ -93,6 +95,7 @@ impl Ty {
             Ty::Tuple(parts) => Ty::Tuple(all(parts)),
             Ty::Union(parts) => Ty::union(parts.iter().map(|part| part.map(replace))),
             Ty::Function(result) => Ty::Function(Rc::new(result.map(replace))),
+            Ty::TypeObject(inner) => Ty::TypeObject(Rc::new(inner.map(replace))),
             other => other.clone(),
         }
     }

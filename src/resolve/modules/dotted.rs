@@ -99,7 +99,7 @@ fn absolute_start<'s>(
     let mut best: Option<(usize, usize, Module)> = None;
     for package in &modules.packages {
         let (root, name) = package.name.rsplit_once('/').unwrap_or(("", &package.name));
-        if name != *first || !is_package(modules, language, &package.name) || is_package(modules, language, root) {
+        if name != *first || !is_source_root(modules, language, root) {
             continue;
         }
         let Some(module) = in_folder(modules, language, root, first) else { continue };
@@ -110,6 +110,15 @@ fn absolute_start<'s>(
         }
     }
     best.map(|(_, _, module)| (module, rest))
+}
+
+/// A folder that is no package itself and has packages in it.
+fn is_source_root(modules: &Modules, language: &Language, folder: &str) -> bool {
+    !is_package(modules, language, folder)
+        && modules.packages.iter().any(|package| {
+            package.name.rsplit_once('/').map_or("", |(parent, _)| parent) == folder
+                && is_package(modules, language, &package.name)
+        })
 }
 
 /// A file does not import itself under its own name: that name is then one of the library.
