@@ -6,7 +6,7 @@ mod rules;
 
 use std::path::{Path, PathBuf};
 
-use rules::Violation;
+use rules::{Languages, Violation};
 
 /// Every `.rs` file below the folders, with its path from the project's root.
 fn sources(folders: &[&str]) -> Vec<(String, String)> {
@@ -41,17 +41,29 @@ fn hold(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<Violation>)
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
-/// The names of the languages: those of the folders in `grammars/`, and how people write some of them.
-fn languages() -> Vec<String> {
+fn manifest() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).expect("there is a manifest")
+}
+
+/// What no file of `src` may say, from the folders and manifests in `grammars/`.
+fn languages() -> Languages {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
-    let mut names: Vec<String> = std::fs::read_dir(folder)
-        .expect("grammars/ is readable")
-        .map(|entry| entry.expect("grammars/ is readable"))
-        .filter(|entry| entry.path().is_dir())
-        .map(|entry| entry.file_name().into_string().expect("folders have plain names"))
-        .collect();
-    names.extend(["c++", "golang"].map(String::from));
-    names
+    let crates = rules::dependencies(&manifest()).into_iter().map(|name| name.replace('-', "_"));
+    let crates = crates.filter(|name| !name.starts_with("tree_sitter_")).collect();
+    let mut languages = Languages { names: ["c++", "golang"].map(String::from).to_vec(), marks: Vec::new(), crates };
+    for entry in std::fs::read_dir(folder).expect("grammars/ is readable") {
+        let path = entry.expect("grammars/ is readable").path();
+        let Ok(manifest) = std::fs::read_to_string(path.join("grammar.toml")) else { continue };
+        let manifest: toml::Table = manifest.parse().expect("manifests are TOML");
+        languages.names.extend(path.file_name().and_then(|name| name.to_str()).map(str::to_lowercase));
+        languages.names.extend(manifest.get("title").and_then(toml::Value::as_str).map(str::to_lowercase));
+        let detect = manifest["detect"].as_table().expect("a manifest says how its files are detected");
+        for list in ["extensions", "file-names", "interpreters"] {
+            let words = detect.get(list).and_then(toml::Value::as_array).into_iter().flatten();
+            languages.marks.extend(words.filter_map(toml::Value::as_str).map(str::to_lowercase));
+        }
+    }
+    languages
 }
 
 #[test]
@@ -62,6 +74,7 @@ fn imports_go_downwards_and_crates_have_owners() {
 #[test]
 fn no_language_is_named_in_src() {
     let languages = languages();
+    assert!(languages.names.len() > 2 && languages.marks.len() > 2, "the manifests were found");
     hold(&sources(&["src"]), |path, text| rules::language_names(path, text, &languages));
 }
 
@@ -152,8 +165,13 @@ fn planted_uses_of_owned_crates_are_seen() {
 
 #[test]
 fn planted_language_names_are_seen() {
-    let languages: Vec<String> = ["python", "go", "c", "java"].map(String::from).to_vec();
+    let names = ["python", "go", "c", "java"].map(String::from).to_vec();
+    let marks = ["py", "makefile"].map(String::from).to_vec();
+    let languages = Languages { names, marks, crates: vec!["hash_java".into()] };
     for planted in [
+        "f(\"py\")",
+        "f(\".py\")",
+        "f(\"Makefile\")",
         "fn python_rules() {}",
         "struct PythonRules;",
         "fn f() { g(\"go\") }",
@@ -163,9 +181,17 @@ fn planted_language_names_are_seen() {
     ] {
         assert_eq!(lines(rules::language_names("src/x.rs", planted, &languages)), [1], "{planted}");
     }
-    for allowed in ["// go on", "let c = 'd'; go(c);", "javascripted()", "\"go to\"", "fn f<C>() {}"] {
+    for allowed in ["// go on", "let c = 'd'; go(c);", "javascripted()", "\"go to\"", "fn f<C>() {}", "use hash_java::f;"] {
         assert_eq!(rules::language_names("src/x.rs", allowed, &languages), [], "{allowed}");
     }
+}
+
+#[test]
+fn a_planted_dependency_is_seen() {
+    let manifest = "[dependencies]\nused-one = \"1\"\nidle = \"1\"\n[dev-dependencies]\nlazy = \"2\"";
+    let files =
+        [("src/x.rs".to_owned(), "//! idle is only spoken of.\nuse used_one::Thing;\nconst A: &str = \"lazy\";".to_owned())];
+    assert_eq!(rules::unused_dependencies(manifest, &files), ["idle", "lazy"]);
 }
 
 #[test]

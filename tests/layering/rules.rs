@@ -1,6 +1,8 @@
 //! The rules as functions over a file's path and text, and the tables they hold: who may import whom, who owns which crate.
 //! Reads nothing from disk, so that a planted violation can be shown to each of them.
 
+use std::collections::HashSet;
+
 use super::lexer::{Kind, Path, Token, paths, tokens};
 
 /// A broken rule: the line and what is wrong there.
@@ -139,18 +141,32 @@ fn starts_with(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
 
-/// Grammar crates (`tree_sitter_<language>`) are named in `grammars/` only, and no language is named in `src`. Short names are
-/// ordinary words or letters: of those only a literal that is nothing else counts.
-pub(super) fn language_names(_path: &str, text: &str, languages: &[String]) -> Vec<Violation> {
+/// Words in lower case that only `grammars/` may say.
+pub(super) struct Languages {
+    /// Names of languages.
+    pub(super) names: Vec<String>,
+    /// Extensions, file names and interpreters.
+    pub(super) marks: Vec<String>,
+    /// Identifiers that say one of the names and mean something else: crates.
+    pub(super) crates: Vec<String>,
+}
+
+/// No language is named in `src`. Short names are ordinary words or letters, as are marks: of those only a literal that is
+/// nothing else counts.
+pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> Vec<Violation> {
     let mut found = Vec::new();
     for token in tokens(text) {
         let lower = token.text.to_lowercase();
-        let whole = token.kind == Kind::Literal && languages.contains(&lower);
-        let part = words(&token.text).into_iter().find(|word| word.len() > 2 && languages.contains(word));
-        if let Some(name) = if whole { Some(lower) } else { part } {
+        let bare = lower.strip_prefix('.').unwrap_or(&lower).to_owned();
+        let is_whole = token.kind == Kind::Literal && (languages.names.contains(&bare) || languages.marks.contains(&bare));
+        if token.kind == Kind::Identifier && languages.crates.contains(&lower) {
+            continue;
+        }
+        let part = words(&token.text).into_iter().find(|word| word.len() > 2 && languages.names.contains(word));
+        if let Some(name) = if is_whole { Some(bare) } else { part } {
             found.push(Violation {
                 line: token.line,
-                what: format!("names the language `{name}`: languages are data in grammars/"),
+                what: format!("names a language by `{name}`: languages are data in grammars/"),
             });
         }
     }
@@ -214,4 +230,30 @@ pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
         found.push(Violation { line: token.line, what: what.into() });
     }
     found
+}
+
+/// The names of the dependencies that a manifest declares.
+pub(super) fn dependencies(manifest: &str) -> Vec<String> {
+    let manifest: toml::Table = manifest.parse().expect("Cargo.toml is TOML");
+    ["dependencies", "build-dependencies", "dev-dependencies"]
+        .iter()
+        .filter_map(|section| manifest.get(*section).and_then(toml::Value::as_table))
+        .flat_map(|section| section.keys().cloned())
+        .collect()
+}
+
+/// The dependencies of a manifest that no source names. Grammars are named by the manifests of their languages.
+pub(super) fn unused_dependencies(manifest: &str, files: &[(String, String)]) -> Vec<String> {
+    let mut named: HashSet<String> = HashSet::new();
+    for (path, text) in files {
+        named.extend(tokens(text).into_iter().filter_map(|token| match token.kind {
+            Kind::Identifier => Some(token.text),
+            Kind::Literal if path.ends_with(".toml") => token.text.split("::").next().map(str::to_owned),
+            _ => None,
+        }));
+    }
+    let is_named = |dependency: &str| named.contains(&dependency.replace('-', "_"));
+    let mut unused: Vec<String> = dependencies(manifest).into_iter().filter(|dependency| !is_named(dependency)).collect();
+    unused.dedup();
+    unused
 }
