@@ -8,6 +8,7 @@ mod freshness;
 mod index;
 mod layering;
 mod query;
+mod readme;
 mod sample;
 mod server;
 mod store;
