@@ -151,14 +151,15 @@ pub(super) struct Languages {
     pub(super) crates: Vec<String>,
 }
 
-/// No language is named in `src`. Short names are ordinary words or letters, as are marks: of those only a literal that is
-/// nothing else counts.
+/// No language is named in `src`. Short names are ordinary words, as are marks: of those only a literal that is nothing else
+/// counts. A single letter says nothing.
 pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> Vec<Violation> {
     let mut found = Vec::new();
     for token in tokens(text) {
         let lower = token.text.to_lowercase();
         let bare = lower.strip_prefix('.').unwrap_or(&lower).to_owned();
-        let is_whole = token.kind == Kind::Literal && (languages.names.contains(&bare) || languages.marks.contains(&bare));
+        let is_known = languages.names.contains(&bare) || languages.marks.contains(&bare);
+        let is_whole = token.kind == Kind::Literal && bare.len() > 1 && is_known;
         if token.kind == Kind::Identifier && languages.crates.contains(&lower) {
             continue;
         }
