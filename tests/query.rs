@@ -241,3 +241,25 @@ fn sql_says_which_bound_stopped_it() {
     assert_eq!(bounded(large, 1_000, 5_000).stopped_by, Some(SqlBound::Size));
     assert_eq!(bounded("SELECT count(*) FROM files", 1, 5_000).stopped_by, None, "the next statement has its own time");
 }
+
+#[test]
+fn a_statement_that_runs_is_stopped_by_its_token() {
+    let (cache, _, _) = stored_sample();
+    let cancel = token();
+    let snapshot = cache.open().snapshot(&cancel).expect("a snapshot");
+    let statement = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n".to_owned();
+    let params = SqlParams { statement, time_limit: std::time::Duration::from_secs(600), ..SqlParams::default() };
+    let (begun, begins) = std::sync::mpsc::sync_channel(1);
+    let outcome = std::thread::scope(|scope| {
+        let (cancel, params) = (&cancel, &params);
+        // The snapshot goes with the thread: a connection is used by one thread at a time.
+        let running = scope.spawn(move || {
+            begun.send(()).expect("somebody waits");
+            sql(&snapshot, params, cancel).map(|_| ())
+        });
+        begins.recv().expect("it begins");
+        cancel.cancel();
+        running.join().expect("no panic")
+    });
+    assert!(matches!(outcome, Err(QueryError::Cancelled)), "{outcome:?}");
+}

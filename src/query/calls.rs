@@ -157,14 +157,18 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
-    /// What a site may name that means this symbol: it, its declarations, and for the only constructor of a type the type.
+    /// What a site may lead to that means this symbol: it, its declarations, for a type its constructors, and for the only
+    /// constructor of a type the type.
     fn meant_by(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
         let mut meant = self.lookup.same_thing(row.key)?;
         if row.kind == SymbolKind::Constructor
             && let Some(container) = row.container
-            && self.constructors_of(container)?.len() == 1
+            && self.lookup.constructors_of(container)?.len() == 1
         {
             meant.push(container);
+        }
+        if row.kind.is_type() {
+            meant.extend(self.lookup.constructors_of(row.key)?);
         }
         Ok(meant)
     }
@@ -173,16 +177,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
         let mut bodies = self.lookup.same_thing(row.key)?;
         if row.kind.is_type()
-            && let [constructor] = self.constructors_of(row.key)?.as_slice()
+            && let [constructor] = self.lookup.constructors_of(row.key)?.as_slice()
         {
             bodies.push(*constructor);
         }
         Ok(bodies)
-    }
-
-    fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
-        let members = self.lookup.snapshot.symbols_in(container)?;
-        Ok(members.into_iter().filter(|member| member.kind == SymbolKind::Constructor).map(|member| member.key).collect())
     }
 
     /// The methods that one overrides (upwards) or that override it, directly and further away.

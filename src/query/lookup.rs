@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use super::{QueryError, SiteInfo, SymbolInfo};
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::model::{RelationKind, RepoPath};
+use crate::model::{RelationKind, RepoPath, SymbolKind};
 use crate::store::{FileKey, FileRow, LanguageKey, NameKey, SiteRow, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow};
 
 /// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
@@ -166,6 +166,12 @@ impl<'q> Lookup<'q> {
             }
         }
         Ok(group)
+    }
+
+    /// The constructors of a type.
+    pub(super) fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let members = self.snapshot.symbols_in(container)?;
+        Ok(members.into_iter().filter(|member| member.kind == SymbolKind::Constructor).map(|member| member.key).collect())
     }
 
     /// The innermost symbol around a line, given the symbols of the file. One whose name stands on the line comes first.

@@ -106,6 +106,12 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
         sites.extend(snapshot.sites_to(key)?);
         sites.extend(snapshot.sites_possibly_to(key)?);
     }
+    if symbol.kind.is_type() {
+        // Where the type is named to construct it, the site leads to the constructor.
+        for constructor in lookup.constructors_of(symbol.key)? {
+            sites.extend(snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name));
+        }
+    }
     sites.extend(snapshot.unresolved_named(symbol.name)?);
     let mut found = Vec::new();
     for site in sites {

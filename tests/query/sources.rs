@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use cograph::config::Limits;
 use cograph::index::{Run, refresh};
+use cograph::model::SiteKind;
 use cograph::model::cancel::CancelToken;
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding};
 use cograph::query::{ExploreParams, QueryError, ReferencesParams, TraceParams, explore, references, trace};
@@ -150,6 +151,41 @@ class Printer {
         panic!("two methods have the name")
     };
     assert!(choices[0].signature.contains("String text") && choices[1].signature.contains("int number"), "{choices:?}");
+}
+
+#[test]
+fn who_calls_a_constructor_uses_its_type() {
+    let project = project(
+        "//- app/Box.java
+package app;
+
+class Box {
+    Box(int side) {
+    }
+
+    static Box make() {
+        return new Box(1);
+    }
+}
+//- shop/cart.py
+class Cart:
+    def __init__(self, owner):
+        self.owner = owner
+
+def open_cart():
+    return Cart('me')
+",
+    );
+    assert_eq!(callers(&project, "Box"), ["Box.make:8"]);
+    assert_eq!(callers(&project, "Box.Box"), ["Box.make:8"]);
+    assert_eq!(callers(&project, "Cart"), ["open_cart:6"]);
+    assert_eq!(callers(&project, "Cart.__init__"), ["open_cart:6"]);
+    for name in ["Box", "Cart"] {
+        let params = ReferencesParams { symbol: name.to_owned(), ..ReferencesParams::default() };
+        let found = references(&project.snapshot, &params, &token()).expect("references");
+        let kinds: Vec<_> = found.by_kind.iter().map(|(kind, _)| *kind).collect();
+        assert!(kinds.contains(&SiteKind::Construct) || kinds.contains(&SiteKind::Call), "{name}: {kinds:?}");
+    }
 }
 
 #[test]
