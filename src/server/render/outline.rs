@@ -39,13 +39,18 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
         let more = if modules.len() > shown { format!(", … {} more", modules.len() - shown) } else { String::new() };
         page.add(&format!("imports {}{more}", modules[..shown].join(", ")));
     }
-    // The outer symbols matter more than what is inside them: as many whole levels as fit.
+    // The outer symbols matter more than what is inside them.
+    let shown = levels(page, &flat);
+    page.left_out(shown, flat.len() as u64, "symbols inside these", &format!("{RAISE}, or `show` one of them"));
+    format!("{} · {}", path(&outline.file.path), figures(&outline.file))
+}
+
+/// Adds the lines of a tree: as many whole levels as fit, and of the first level what fits. Gives the number of lines.
+fn levels(page: &mut Page, flat: &[(usize, String)]) -> usize {
     let deepest = flat.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
     let cost = |level: usize| flat.iter().filter(|(depth, _)| *depth <= level).map(|(_, line)| line.len() + 1).sum::<usize>();
     let level = (0..=deepest).rev().find(|level| cost(*level) <= page.room()).unwrap_or(0);
-    let shown = page.add_all(flat.iter().filter(|(depth, _)| *depth <= level).map(|(_, line)| line.as_str()));
-    page.left_out(shown, flat.len() as u64, "symbols inside these", &format!("{RAISE}, or `show` one of them"));
-    format!("{} · {}", path(&outline.file.path), figures(&outline.file))
+    page.add_all(flat.iter().filter(|(depth, _)| *depth <= level).map(|(_, line)| line.as_str()))
 }
 
 fn flatten(node: &OutlineNode, depth: usize, flat: &mut Vec<(usize, String)>) {
@@ -75,28 +80,47 @@ fn figures(file: &FileInfo) -> String {
 fn directory(info: &DirectoryInfo, entries: &[DirectoryEntry], page: &mut Page) -> String {
     let mut flat = Vec::new();
     entries.iter().for_each(|entry| flatten_entry(entry, &info.path, 0, &mut flat));
-    let shown = page.add_all(&flat);
+    let shown = levels(page, &flat);
     page.left_out(shown, flat.len() as u64, "entries", &format!("{RAISE}, or outline a directory below"));
     let name = if info.path.is_empty() { ".".to_owned() } else { text_path(&info.path).to_string() };
     format!("{name}/ · {}", sums(info))
 }
 
-fn flatten_entry(entry: &DirectoryEntry, parent: &str, depth: usize, flat: &mut Vec<String>) {
+fn flatten_entry(entry: &DirectoryEntry, parent: &str, depth: usize, flat: &mut Vec<(usize, String)>) {
     let indent = "  ".repeat(depth);
     match entry {
         DirectoryEntry::Directory { info, entries } => {
             let below = info.path.strip_prefix(parent).unwrap_or(&info.path).trim_start_matches('/');
-            flat.push(format!("{indent}{}/ {}", text_path(below), sums(info)));
+            flat.push((depth, format!("{indent}{}/ {}", text_path(below), sums(info))));
             entries.iter().for_each(|entry| flatten_entry(entry, &info.path, depth + 1, flat));
         }
         DirectoryEntry::File { info, top } => {
             let names: Vec<String> = top.iter().map(|symbol| name(symbol).to_string()).collect();
             let names = if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) };
-            flat.push(format!("{indent}{} {}{names}", text_path(info.path.file_name()), figures(info)));
+            flat.push((depth, format!("{indent}{} {}{names}", text_path(info.path.file_name()), figures(info))));
         }
     }
 }
 
 fn sums(info: &DirectoryInfo) -> String {
     [(info.files, "file"), (info.lines, "line"), (info.symbols, "symbol")].map(|(count, word)| plural(count, word)).join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outer_levels_come_before_inner_ones() {
+        let tree: Vec<(usize, String)> = (0..20)
+            .flat_map(|outer| [(0, format!("outer {outer}")), (1, format!("  inner {outer} {}", "x".repeat(40)))])
+            .collect();
+        let mut page = Page::new(200);
+        assert_eq!(levels(&mut page, &tree), 20, "every outer line, no inner one");
+        let mut page = Page::new(1000);
+        assert_eq!(levels(&mut page, &tree), 40);
+        let mut page = Page::new(110);
+        let shown = levels(&mut page, &tree);
+        assert!((1..20).contains(&shown) && !page.finish("head").contains("inner"));
+    }
 }

@@ -151,7 +151,7 @@ fn legend(nodes: &[TraceNode], page: &mut Page) {
         (nodes.iter().any(|node| node.certainty == Certainty::Possible), "? one of several candidates"),
         (nodes.iter().any(|node| node.certainty == Certainty::Textual), "?? same name only"),
         (nodes.iter().any(|node| node.link == TraceLink::Dispatch), "^ through an override or implementation"),
-        (nodes.iter().any(|node| node.repeated), "* see above"),
+        (nodes.iter().any(|node| node.repeated), "* its callers or callees stand at its other place"),
     ]
     .into_iter()
     .filter_map(|(used, meaning)| used.then_some(meaning))
@@ -161,46 +161,45 @@ fn legend(nodes: &[TraceNode], page: &mut Page) {
     }
 }
 
-/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below its parent.
+/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below its parent. A line without
+/// a path is in the file of the line above. Gives the number of nodes shown.
 fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
+    let entries: Vec<(String, String)> = tree.nodes.iter().map(|node| flat_entry(node, callers)).collect();
+    let root_file = path(&root.path).to_string();
     let mut room = page.room();
-    let mut entries = Vec::new();
-    for node in &tree.nodes {
-        let parent_path = match node.parent.map(|parent| &tree.nodes[parent].end) {
-            None => Some(&root.path),
-            Some(TraceEnd::Symbol(symbol)) => Some(&symbol.path),
-            Some(TraceEnd::File(file)) => Some(file),
-            Some(TraceEnd::External(_)) => None,
-        };
-        let indent = "  ".repeat(node.depth as usize - 1);
-        let (file, entry) = flat_entry(node, callers);
-        let own_path = match &node.end {
-            TraceEnd::Symbol(symbol) => Some(&symbol.path),
-            TraceEnd::File(file) => Some(file),
-            TraceEnd::External(_) => None,
-        };
-        let place = if own_path.is_some() && own_path == parent_path { String::new() } else { format!("{file}: ") };
-        let star = if node.repeated { " *" } else { "" };
-        let line = format!("{indent}{place}{entry}{star}");
-        if line.len() + 1 > room {
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+    let mut top = Vec::new();
+    for (at, node) in tree.nodes.iter().enumerate() {
+        let siblings = node.parent.map_or(&mut top, |parent| &mut children[parent]);
+        let above = siblings.last().copied().or(node.parent).map_or(&root_file, |above| &entries[above].0);
+        let cost = tree_line(node, &entries[at], above).len() + 1;
+        if cost > room {
             break;
         }
-        room -= line.len() + 1;
-        entries.push((node.parent, line));
+        room -= cost;
+        siblings.push(at);
     }
-    let mut children: Vec<Vec<usize>> = vec![Vec::new(); entries.len()];
-    let mut stack: Vec<usize> = Vec::new();
-    for (at, (parent, _)) in entries.iter().enumerate().rev() {
-        match parent {
-            Some(parent) => children[*parent].push(at),
-            None => stack.push(at),
+    let mut shown = 0;
+    let mut above = &root_file;
+    let mut pending: Vec<usize> = top.into_iter().rev().collect();
+    while let Some(at) = pending.pop() {
+        // The room was reckoned for breadth first order; a path more may not fit at the very end.
+        if !page.add(&tree_line(&tree.nodes[at], &entries[at], above)) {
+            break;
         }
+        shown += 1;
+        above = &entries[at].0;
+        pending.extend(children[at].iter().rev());
     }
-    while let Some(at) = stack.pop() {
-        page.add(&entries[at].1);
-        stack.extend(&children[at]);
-    }
-    entries.len()
+    shown
+}
+
+/// A node on a line: indented, with its file unless that is the file above.
+fn tree_line(node: &TraceNode, (file, entry): &(String, String), above: &str) -> String {
+    let indent = "  ".repeat(node.depth as usize - 1);
+    let place = if file == above { String::new() } else { format!("{file}: ") };
+    let star = if node.repeated { " *" } else { "" };
+    format!("{indent}{place}{entry}{star}")
 }
 
 /// A step with the line of the call, in the step before, that leads to it.
@@ -294,10 +293,11 @@ mod tests {
         let nodes = vec![
             node(symbol("src/package/module/base.x", "", "a", 50), None, 1, &[51, 52]),
             node(symbol("src/b.x", "", "b", 1), None, 1, &[2]),
+            node(symbol("src/b.x", "", "b2", 8), None, 1, &[9]),
             node(symbol("src/c.x", "C", "c", 7), Some(0), 2, &[8]),
         ];
         let mut page = Page::new(1000);
         let head = traced(nodes, 2).render(&mut page);
-        assert!(page.finish(&head).ends_with("\na:51,52\n  src/c.x: C.c:8\nsrc/b.x: b:2"));
+        assert!(page.finish(&head).ends_with("\na:51,52\n  src/c.x: C.c:8\nsrc/b.x: b:2\nb2:9"));
     }
 }
