@@ -59,6 +59,8 @@ pub struct Program<'a> {
     linkage: linkage::Linkage,
     /// Members that are defined outside of their type's body.
     extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
+    /// Interfaces from outside that types implement outside of their header, by name.
+    implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
     /// Interfaces that types implement outside of their header.
     implemented: FxHashMap<SymbolRef, Symbols>,
     /// The type of each member that is defined outside of its type's body.
@@ -87,6 +89,7 @@ impl<'a> Program<'a> {
             modules,
             linkage,
             extensions: FxHashMap::default(),
+            implemented_outside: FxHashMap::default(),
             implemented: FxHashMap::default(),
             containers: FxHashMap::default(),
             gained: FxHashMap::default(),
@@ -154,6 +157,8 @@ struct Resolver<'p, 'a> {
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     reach: FxHashMap<FileId, std::rc::Rc<rustc_hash::FxHashSet<FileId>>>,
     depth: u32,
+    /// Whether values are passed over: a type or module is looked for.
+    types_only: bool,
     /// Whether callables alone, or everything else alone, is looked for.
     wanted: Option<bool>,
 }
@@ -169,6 +174,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             satisfied: FxHashMap::default(),
             reach: FxHashMap::default(),
             depth: 0,
+            types_only: false,
             wanted: None,
         }
     }

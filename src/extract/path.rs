@@ -26,6 +26,7 @@ impl<'t> Walker<'t> {
             }
             let is_type = self.language.rule(object_node.kind_id()).is_none();
             let object = if is_type { self.visit_type(object_node, READ) } else { self.visit(object_node, READ) };
+            let object = if scoped { self.path_head(object) } else { object };
             self.known(object)
         });
         if let Some(object) = object

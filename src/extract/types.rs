@@ -72,6 +72,7 @@ impl<'t> Walker<'t> {
                 let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
                 let Some(object) = object else { return self.visit_type(name_node, usage) };
                 let object = self.visit_type(object, object_usage);
+                let object = self.path_head(object);
                 let mut object = self.known(object);
                 let mut name_node = name_node;
                 // A path may nest in the place of the name.
@@ -183,6 +184,16 @@ impl<'t> Walker<'t> {
                     None => ExprId::NONE,
                 }
             }
+        }
+    }
+
+    /// The first name of a path, where it is never that of a value.
+    pub(super) fn path_head(&mut self, object: ExprId) -> ExprId {
+        match self.build.get(object) {
+            Expr::Name(..) if self.language.manifest.resolution.paths_name_types => {
+                self.build.expr(Expr::Wrap(object, NameId::NONE))
+            }
+            _ => object,
         }
     }
 

@@ -267,6 +267,8 @@ pub struct Resolution {
     pub structural: bool,
     /// Types and values have names of their own.
     pub separate_types: bool,
+    /// What stands before the separator of a path is a module or type, never a value.
+    pub paths_name_types: bool,
     /// What a decorator returns takes the place of what it decorates.
     pub decorators_replace: bool,
     /// Functions without a declared result have the type of what they return.

@@ -59,6 +59,13 @@ impl Resolver<'_, '_> {
 
     /// Whether a binding may be of the kind that is looked for.
     pub(super) fn is_wanted_binding(&self, file: FileId, binding: &Binding) -> bool {
+        let is_value = matches!(
+            binding.kind,
+            BindingKind::Value | BindingKind::Param | BindingKind::Field | BindingKind::Narrow | BindingKind::Result
+        );
+        if self.types_only && is_value {
+            return false;
+        }
         match (self.wanted, binding.kind) {
             (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
             (Some(_), BindingKind::Symbol) => self.is_wanted(SymbolRef { file, symbol: binding.symbol }),

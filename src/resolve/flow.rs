@@ -182,6 +182,9 @@ impl Resolver<'_, '_> {
 
     /// A member of a builtin value: as the table of type flow says.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
+        if let Some(result) = self.outside_member_of(object, name) {
+            return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
+        }
         let none: Rc<[Ty]> = Rc::from([]);
         let inherited: Rc<str>;
         let (outer, args) = match object {

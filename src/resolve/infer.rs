@@ -150,7 +150,11 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
                 let at = facts.positions[position];
-                match self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
+                let separate = self.program.known(file).language.manifest.resolution.paths_name_types;
+                let before = std::mem::replace(&mut self.types_only, separate);
+                let found = self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none);
+                self.types_only = before;
+                match found {
                     Some((entity, _)) => self.entity_ty(&entity, true),
                     None => Ty::Unknown,
                 }

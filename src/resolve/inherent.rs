@@ -2,16 +2,22 @@
 //! those of what a value stands for; and members that types from outside of the repository gain in it.
 
 use super::flow::last_segment;
+use super::infer::DEPTH;
 use super::member::Member;
 use super::result::unify;
 use super::ty::Ty;
 use super::{Name, Resolver, Symbols};
+use crate::grammar::TypeFlow;
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId};
+use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
 
 /// The key of members that every type gains.
-pub(super) const EVERY_TYPE: &str = "";
+const EVERY_TYPE: &str = "";
+
+/// The table of type flow for members that every type may have.
+const ANY_TYPE: &str = "*";
 
 impl Resolver<'_, '_> {
     /// Of members of one name, those that belong to the type itself, where there are any.
@@ -20,12 +26,89 @@ impl Resolver<'_, '_> {
         if found.iter().any(is_inherent) { found.into_iter().filter(is_inherent).collect() } else { found }
     }
 
+    /// A member that is not the type's own: of what the value stands for, one that every type gains, or one from outside.
+    pub(super) fn beyond_type(&mut self, value: &Ty, name: Name) -> Option<Member> {
+        if let Some(found) = self.beyond_value(value, name) {
+            return Some(found);
+        }
+        if let Some(found) = self.gained(EVERY_TYPE, name) {
+            return Some(Member::Symbols(found));
+        }
+        let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
+        let (interface, _) = self.outside_interface(*symbol, name)?;
+        Some(Member::Outside(Rc::from(format!("{interface}.{}", self.program.text(name)))))
+    }
+
+    /// The interface from outside, with its table, that gives a type of the repository a member.
+    fn outside_interface(&self, symbol: SymbolRef, name: Name) -> Option<(&'static str, &'static TypeFlow)> {
+        let language = self.program.known(symbol.file).language;
+        let text = self.program.text(name);
+        let implemented = self.program.implemented_outside.get(&symbol).into_iter().flatten().map(|interface| &**interface);
+        let tables = implemented.chain(std::iter::once(ANY_TYPE)).filter_map(|interface| language.flow(interface));
+        tables.into_iter().find(|(_, flow)| flow.members.contains_key(text))
+    }
+
+    /// What a member from outside gives on a type of the repository.
+    pub(super) fn outside_member_of(&mut self, value: &Ty, name: Name) -> Option<Ty> {
+        let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
+        let (_, flow) = self.outside_interface(*symbol, name)?;
+        let template = flow.members.get(self.program.text(name))?;
+        let instance = super::infer::instance_of(value);
+        let mut element = Ty::Unknown;
+        if flow.element.is_some() && self.depth < DEPTH {
+            self.depth += 1;
+            element = self.next_item(&instance);
+            self.depth -= 1;
+        }
+        let args: Vec<Ty> = flow
+            .params
+            .iter()
+            .map(|param| if flow.element.as_ref() == Some(param) { element.clone() } else { Ty::Unknown })
+            .collect();
+        Some(self.template(self.home, template, flow, &args, &instance))
+    }
+
+    /// What the member that gives an iterator's next item gives, without its wrapper.
+    fn next_item(&mut self, value: &Ty) -> Ty {
+        let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
+        let language = self.program.known(symbol.file).language;
+        let Some(next) = language.manifest.names.iterator_members.last().and_then(|next| self.program.names.get(next)) else {
+            return Ty::Unknown;
+        };
+        match &self.own_members(*symbol, next)[..] {
+            [next] => {
+                let result = self.return_ty(*next, Some(value), &[]);
+                self.through(symbol.file, &result, |flow| flow.unwrapped.as_deref()).unwrap_or(Ty::Unknown)
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// Of an interface's members found on a value that is known by the interface alone, the one that every type gains for
+    /// the same arguments of the interface, if there is one.
+    pub(super) fn gained_for_arguments(&mut self, of: &Ty, name: Name, found: Member) -> Member {
+        let (Ty::Instance(interface, args), Member::Symbols(symbols)) = (of, &found) else { return found };
+        let is_open = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::ABSTRACT != 0;
+        if args.is_empty() || self.program.symbol(*interface).kind != SymbolKind::Trait || !symbols.iter().all(is_open) {
+            return found;
+        }
+        let Some(gained) = self.gained(EVERY_TYPE, name) else { return found };
+        let fitting: Symbols = gained
+            .into_iter()
+            .filter(|member| {
+                let implements = self.program.symbol(*member).implements;
+                matches!(self.type_of(member.file, implements), Ty::Type(of, given) if of == *interface && given == *args)
+            })
+            .collect();
+        if fitting.len() == 1 { Member::Symbols(fitting) } else { found }
+    }
+
     /// A member of what a value stands for when it has no such member itself.
-    pub(super) fn beyond_value(&mut self, value: &Ty, name: Name) -> Option<Member> {
+    fn beyond_value(&mut self, value: &Ty, name: Name) -> Option<Member> {
         let Ty::Instance(symbol, _) = value else { return None };
         let names = &self.program.known(symbol.file).language.manifest.names;
         let text = self.program.text(name);
-        if names.deref_members.iter().any(|member| member == text) || self.depth >= super::infer::DEPTH {
+        if names.deref_members.iter().any(|member| member == text) || self.depth >= DEPTH {
             return None;
         }
         let wanted = self.wanted.take();
@@ -42,11 +125,6 @@ impl Resolver<'_, '_> {
         let found = self.program.gained.get(last_segment(outer)).and_then(|members| members.get(&name))?;
         let found: Symbols = found.iter().copied().filter(|member| self.is_wanted(*member)).collect();
         (!found.is_empty()).then(|| self.inherent(found))
-    }
-
-    /// A member that every type gains in the repository.
-    pub(super) fn gained_by_all(&mut self, name: Name) -> Option<Symbols> {
-        self.gained(EVERY_TYPE, name)
     }
 
     /// The name of the type from outside, or of every type, that members written for `owner` belong to.

@@ -24,6 +24,7 @@ pub(super) struct Hierarchy {
 pub(super) fn extend(program: &mut Program<'_>) {
     let mut found: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     let mut implemented: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    let mut outside: Vec<(SymbolRef, Box<str>)> = Vec::new();
     let mut gained: Vec<(Box<str>, SymbolRef)> = Vec::new();
     let mut resolver = Resolver::new(program, FileId(0));
     for position in 0..program.files.len() {
@@ -42,11 +43,11 @@ pub(super) fn extend(program: &mut Program<'_>) {
                 continue;
             };
             found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
-            if symbol.implements.is_some()
-                && previous != Some((symbol.owner, symbol.implements))
-                && let Some(interface) = resolver.named_type(file, symbol.implements)
-            {
-                implemented.push((owner, interface));
+            if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
+                match resolver.named_type(file, symbol.implements) {
+                    Some(interface) => implemented.push((owner, interface)),
+                    None => outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface))),
+                }
             }
             previous = Some((symbol.owner, symbol.implements));
         }
@@ -61,6 +62,12 @@ pub(super) fn extend(program: &mut Program<'_>) {
     for (outside, member) in gained {
         let name = program.name_of(member);
         program.gained.entry(outside).or_default().entry(name).or_default().push(member);
+    }
+    for (owner, interface) in outside {
+        let interfaces = program.implemented_outside.entry(owner).or_default();
+        if !interfaces.contains(&interface) {
+            interfaces.push(interface);
+        }
     }
     for (owner, interface) in implemented {
         let interfaces = program.implemented.entry(owner).or_default();
@@ -309,10 +316,8 @@ impl Resolver<'_, '_> {
             Ty::Unknown => Member::Unknown,
             Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => self.inline_member(*symbol, name),
             Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match self.symbol_members(*symbol, name) {
-                none @ (Member::None | Member::Unknown) => {
-                    self.beyond_value(of, name).unwrap_or_else(|| self.gained_by_all(name).map_or(none, Member::Symbols))
-                }
-                found => found,
+                none @ (Member::None | Member::Unknown) => self.beyond_type(of, name).unwrap_or(none),
+                found => self.gained_for_arguments(of, name, found),
             },
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
                 found if !found.is_empty() => Member::Symbols(found),
