@@ -365,14 +365,18 @@ impl<'t> Walker<'t> {
             return;
         }
         let elsewhere = type_scope.get().is_some_and(|position| self.build.facts.scopes[position].owner.is_some());
-        if !elsewhere && self.build.bound(type_scope, name).is_none() {
+        let declared = self.declared_members.contains(&(type_scope, name)) || self.build.bound(type_scope, name).is_some();
+        if !elsewhere && !declared {
             self.define_field(name_node, name, type_scope, flow);
         } else {
             let target = self.build.expr(Expr::Member(object, name));
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
         }
         let symbol = self.build.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);
-        self.build.add_value(symbol, flow.value);
+        // What is assigned to a method is no value that it returns.
+        if symbol.is_some() && !self.build.symbol_mut(symbol).kind.is_callable() {
+            self.build.add_value(symbol, flow.value);
+        }
         if symbol.is_some() && flow.ty.is_some() && !self.build.symbol_mut(symbol).ty.is_some() {
             self.build.symbol_mut(symbol).ty = flow.ty;
         }

@@ -61,6 +61,7 @@ impl<'t> Walker<'t> {
             self.parameters(params, symbol);
         }
         if let Some(body) = body_node {
+            self.note_members(inner, body);
             match self.language.rule(body.kind_id()) {
                 Some(Rule::Positions { .. }) => self.visit(body, READ),
                 Some(Rule::Variants {}) => self.variants(body),
@@ -70,6 +71,23 @@ impl<'t> Walker<'t> {
         (self.enclosing, self.callable) = before;
         self.close(scope);
         self.build.expr(Expr::Name(name, scope.0))
+    }
+
+    /// Notes the names of the members that a body declares.
+    fn note_members(&mut self, scope: crate::model::facts::ScopeId, body: Node<'t>) {
+        if !self.language.manifest.resolution.hoisted {
+            return;
+        }
+        for member in self.named_children(body) {
+            let name = match self.language.rule(member.kind_id()) {
+                Some(Rule::Function { name: Some(name), .. } | Rule::Variable { name, .. }) => name.first(member),
+                _ => None,
+            };
+            if let Some(name) = name {
+                let name = self.name_of(name);
+                self.declared_members.insert((scope, name));
+            }
+        }
     }
 
     fn anonymous_type(&mut self, node: Node<'t>, bases: &'static [crate::grammar::BaseRule], body: Option<Node<'t>>) -> ExprId {

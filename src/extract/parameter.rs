@@ -45,7 +45,8 @@ impl<'t> Walker<'t> {
                         self.build.symbol_mut(symbol).flags |= flags::HAS_SELF;
                     }
                     if let Some(ty) = ty.as_ref().and_then(|selector| selector.first(param)) {
-                        self.visit_type(ty, Usage::Site(SiteKind::Type));
+                        let ty = self.visit_type(ty, Usage::Site(SiteKind::Type));
+                        self.declare_receiver(ty);
                     }
                     continue;
                 }
@@ -111,6 +112,14 @@ impl<'t> Walker<'t> {
             ty,
             value,
         });
+    }
+
+    /// A callable outside of any type may say of what type its receiver is.
+    fn declare_receiver(&mut self, ty: ExprId) {
+        if let Some(scope) = self.scope.get().filter(|_| ty.is_some() && !self.callable.self_scope.is_some()) {
+            self.build.facts.scopes[scope].owner = ty;
+            self.callable.self_scope = self.scope;
+        }
     }
 
     fn is_self_word(&self, name: Option<Node<'t>>) -> bool {

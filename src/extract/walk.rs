@@ -7,6 +7,7 @@ use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind, Visibility};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tree_sitter::{Node, TreeCursor};
 
@@ -121,6 +122,8 @@ pub(super) struct Walker<'t> {
     pub(super) waiting_type_params: Option<Node<'t>>,
     /// Names that are exported by a list: name outside, name inside.
     pub(super) exported_names: Vec<(NameId, NameId)>,
+    /// Members that the bodies of the types around declare, also those further down, where declarations are hoisted.
+    pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// The call site that waits for its arguments.
     call_site: SiteId,
     depth: u32,
@@ -150,6 +153,7 @@ impl<'t> Walker<'t> {
             whole: None,
             waiting_type_params: None,
             exported_names: Vec::new(),
+            declared_members: FxHashSet::default(),
             call_site: SiteId::NONE,
             depth: 0,
             limits,

@@ -50,7 +50,7 @@ impl Resolver<'_, '_> {
     /// Types of arguments. Closures are left open: what they give back may depend on what is asked here.
     fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
         let facts = self.program.known(file).facts;
-        let is_closure = |value: ExprId| matches!(value.get().map(|position| facts.exprs[position]), Some(Expr::Lambda(_)));
+        let is_closure = |value: ExprId| !super::unit::closures(facts, value).is_empty();
         let items = &facts.lists[args.range()];
         items.iter().map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) }).collect()
     }

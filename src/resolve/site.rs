@@ -151,7 +151,7 @@ impl Resolver<'_, '_> {
             return self.construct_site(file, site, &symbols, step);
         }
         let is_variable = matches!(kind(0), SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field);
-        if is_variable && site.kind == SiteKind::Construct {
+        if is_variable && declarations && site.kind == SiteKind::Construct {
             return self.field_site(file, site, symbols[0]);
         }
         if symbols.len() == 1 && is_variable && site.kind == SiteKind::Call && self.has_accessor(symbols[0]) {

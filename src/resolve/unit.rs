@@ -5,6 +5,7 @@ use crate::grammar::{self, Language};
 use crate::model::facts::{Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind};
 use crate::model::graph::FileRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 /// Every name of the repository.
 #[derive(Debug, Default)]
@@ -145,12 +146,21 @@ impl<'a> Unit<'a> {
     }
 }
 
+/// The closure that a value is, or the closures of which it is one.
+pub(super) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
+    match value.get().map(|value| facts.exprs[value]) {
+        Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
+        Some(Expr::Union(parts)) => facts.lists[parts.range()].iter().flat_map(|part| closures(facts, *part)).collect(),
+        _ => SmallVec::new(),
+    }
+}
+
 fn calls_with_closures(facts: &FileFacts) -> FxHashMap<ScopeId, (ExprId, usize)> {
     let mut calls = FxHashMap::default();
     for (position, expr) in facts.exprs.iter().enumerate() {
         let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
         for (argument, value) in facts.lists[args.range()].iter().enumerate() {
-            if let Some(Expr::Lambda(scope)) = value.get().map(|value| facts.exprs[value]) {
+            for scope in closures(facts, *value) {
                 calls.insert(scope, (ExprId::at(position), argument));
             }
         }
