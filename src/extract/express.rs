@@ -163,6 +163,15 @@ impl<'t> Walker<'t> {
                 return self.test_call(node, callee, args, title);
             }
         }
+        // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
+        let mut callee_node = callee.as_ref().and_then(|selector| selector.first(node));
+        let awaited = match callee_node.map(|callee| (callee, self.language.rule(callee.kind_id()))) {
+            Some((awaits, Some(Rule::Await { of: None }))) if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) => {
+                callee_node = self.named_children(awaits).first().copied();
+                true
+            }
+            _ => false,
+        };
         let usage = Usage::Site(SiteKind::Call);
         self.take_call_site();
         let callee_value = match name.as_ref().and_then(|selector| selector.first(node)) {
@@ -179,7 +188,7 @@ impl<'t> Walker<'t> {
                 None => self.visit(name_node, usage),
             },
             None => {
-                let Some(callee_node) = callee.as_ref().and_then(|selector| selector.first(node)) else {
+                let Some(callee_node) = callee_node else {
                     return self.visit_children(node);
                 };
                 if let Some(cast) = self.cast_call(callee_node) {
@@ -212,7 +221,8 @@ impl<'t> Walker<'t> {
             }
             return self.build.expr(Expr::SuperValue(self.scope));
         }
-        self.build.of(callee_value, |callee| Expr::Call(callee, list))
+        let value = self.build.of(callee_value, |callee| Expr::Call(callee, list));
+        if awaited { self.build.of(value, Expr::Await) } else { value }
     }
 
     /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of that type.

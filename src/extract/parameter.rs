@@ -13,8 +13,8 @@ impl<'t> Walker<'t> {
         let start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
         let closure = !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0;
-        // Names inside of patterns come after all parameters, so that positions of arguments fit.
-        let mut patterns: Vec<(Node<'t>, Flow<'t>)> = Vec::new();
+        // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
+        let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
         let nodes = match self.language.rule(node.kind_id()) {
             Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
             _ => self.named_children(node),
@@ -74,8 +74,12 @@ impl<'t> Walker<'t> {
             position += 1;
         }
         let run = Run { start: offset(start), len: offset(self.build.facts.bindings.len() - start) };
-        for (pattern, flow) in patterns {
-            self.bind_pattern(pattern, flow, Bind::Param);
+        for (pattern, flow, is_field) in patterns {
+            if is_field {
+                self.field_parameter(pattern, flow);
+            } else {
+                self.bind_pattern(pattern, flow, Bind::Param);
+            }
         }
         if symbol.is_some() {
             let entry = self.build.symbol_mut(symbol);
@@ -85,7 +89,7 @@ impl<'t> Walker<'t> {
     }
 
     /// Binds a parameter that is a name; of one that is a pattern the position, and notes the pattern.
-    fn bind_parameter(&mut self, node: Node<'t>, flow: Flow<'t>, patterns: &mut Vec<(Node<'t>, Flow<'t>)>) {
+    fn bind_parameter(&mut self, node: Node<'t>, flow: Flow<'t>, patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>) {
         let pattern = match self.language.pattern(node.kind_id()) {
             Some(Pattern::Default { of, .. }) => of.first(node).and_then(|of| self.language.pattern(of.kind_id())),
             other => other,
@@ -95,7 +99,7 @@ impl<'t> Walker<'t> {
             return;
         }
         self.unnamed_parameter(flow.ty, flow.value);
-        patterns.push((node, flow));
+        patterns.push((node, flow, false));
     }
 
     /// Keeps the position of a parameter that has no name of its own.
@@ -122,7 +126,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn is_self_word(&self, name: Option<Node<'t>>) -> bool {
+    pub(super) fn is_self_word(&self, name: Option<Node<'t>>) -> bool {
         name.is_some_and(|name| self.language.rule(name.kind_id()) == Some(&Rule::SelfValue {}))
     }
 
@@ -164,7 +168,7 @@ impl<'t> Walker<'t> {
         node: Node<'t>,
         in_type: bool,
         given: ExprId,
-        patterns: &mut Vec<(Node<'t>, Flow<'t>)>,
+        patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>,
     ) -> u16 {
         let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
         self.visit_modifiers(node);
@@ -186,8 +190,10 @@ impl<'t> Walker<'t> {
         let as_field = in_type || self.is_field_parameter(node);
         for name_node in &names {
             let flow = Flow { ty: declared, value: default, node };
-            if as_field {
+            if in_type {
                 self.field_parameter(*name_node, flow);
+            } else if as_field {
+                patterns.push((*name_node, flow, true));
             }
             if !in_type {
                 let value = if declared.is_some() { default } else { self.build.union(&[default, given]) };

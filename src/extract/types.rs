@@ -136,6 +136,11 @@ impl<'t> Walker<'t> {
                 if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
                     for param in self.named_children(params) {
                         let ty = self.parameter_type(param, inner);
+                        if matches!(self.language.rule(param.kind_id()), Some(Rule::Param { name: Some(name), .. })
+                            if self.is_self_word(name.first(param)))
+                        {
+                            continue;
+                        }
                         parts.push(self.known(ty));
                     }
                 }

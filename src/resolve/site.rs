@@ -69,7 +69,10 @@ impl Resolver<'_, '_> {
                 module_target(*module, Step::Import)
             }
             ImportTarget::Path { .. } => match self.import_entity(file, site.import, &mut Vec::new()) {
-                Some(Entity::Symbols(symbols)) => chosen(&symbols, Step::Import, Step::SeveralValues),
+                Some(Entity::Symbols(mut symbols)) => {
+                    self.defined(&mut symbols);
+                    chosen(&symbols, Step::Import, Step::SeveralValues)
+                }
                 Some(Entity::Module(module)) => module_target(module, Step::Import),
                 Some(Entity::External(name)) => external(&name, Step::ExternalImport),
                 Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
@@ -141,7 +144,8 @@ impl Resolver<'_, '_> {
         let symbols = self.fitting_kind(site.kind, symbols);
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
-            let symbols = if declarations { self.established(&symbols) } else { symbols };
+            let mut symbols = if declarations { self.established(&symbols) } else { symbols };
+            self.defined(&mut symbols);
             return chosen(&symbols, step, Step::SeveralValues);
         }
         let program = self.program;
