@@ -79,7 +79,7 @@ impl Resolver<'_, '_> {
         };
         let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
         let values = [pick(&args, 0), pick(&args, 1), pick(&elements, 0), pick(&elements, 1)];
-        let result = self.template(file, template, &flow, &values, &Ty::Unknown);
+        let result = self.template(template, &flow, &values, &Ty::Unknown);
         super::infer::instance_of(&result)
     }
 

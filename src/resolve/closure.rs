@@ -125,7 +125,7 @@ impl Resolver<'_, '_> {
         let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = object else { return Ty::Unknown };
         let Some((_, flow)) = self.flow(file, name) else { return Ty::Unknown };
         match flow.callbacks.get(member).and_then(|params| params.get(position)) {
-            Some(template) => self.template(file, template, flow, args, object),
+            Some(template) => self.template(template, flow, args, object),
             None => Ty::Unknown,
         }
     }

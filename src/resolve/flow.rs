@@ -40,11 +40,11 @@ impl Resolver<'_, '_> {
         let (Ty::Builtin(name, args) | Ty::BuiltinType(name, args)) = value else { return None };
         let (_, flow) = self.flow(file, name)?;
         let template = what(flow)?;
-        Some(self.template(file, template, flow, args, value))
+        Some(self.template(template, flow, args, value))
     }
 
     /// A type written in a table of type flow: a parameter, `Self`, or a name with arguments.
-    pub(super) fn template(&mut self, file: FileId, text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
+    pub(super) fn template(&mut self, text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
         let text = text.trim();
         if let Some(position) = flow.params.iter().position(|param| param == text) {
             return args.get(position).cloned().unwrap_or(Ty::Unknown);
@@ -56,7 +56,7 @@ impl Resolver<'_, '_> {
             Some((head, rest)) => (head, rest.strip_suffix('>').unwrap_or(rest)),
             None => (text, ""),
         };
-        let parts: Vec<Ty> = split_top(inner).into_iter().map(|part| self.template(file, part, flow, args, this)).collect();
+        let parts: Vec<Ty> = split_top(inner).into_iter().map(|part| self.template(part, flow, args, this)).collect();
         match head {
             "tuple" | "()" => Ty::Tuple(parts.into()),
             "" | "?" => Ty::Unknown,
@@ -200,12 +200,12 @@ impl Resolver<'_, '_> {
             },
         };
         let text = self.program.text(name);
-        let (home, language) = (self.home, self.program.known(self.home).language);
+        let language = self.program.known(self.home).language;
         let mut current: Rc<str> = if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
         for _ in 0..8 {
             let Some((_, flow)) = language.flow(&current) else { break };
             if let Some(template) = flow.members.get(text) {
-                let result = self.template(home, template, flow, args, object);
+                let result = self.template(template, flow, args, object);
                 // Where callables have names of their own, what is not called is the value itself.
                 return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
             }

@@ -179,10 +179,9 @@ fn names_a_type(ty: &Ty) -> bool {
 
 pub(super) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, BindingId), Ty)>) {
     match (declared, given) {
-        (Ty::Param(file, binding), given) if given.is_known() => {
-            if !known.iter().any(|(param, _)| *param == (*file, *binding)) {
-                known.push(((*file, *binding), given.clone()));
-            }
+        // The first argument that says what a parameter stands for decides.
+        (Ty::Param(file, binding), given) if given.is_known() && !known.iter().any(|(param, _)| *param == (*file, *binding)) => {
+            known.push(((*file, *binding), given.clone()));
         }
         (Ty::Instance(a, declared), Ty::Instance(b, given)) if a == b => {
             declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
