@@ -76,12 +76,14 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     let output = writer::start(stdio.output, limits.output_bytes)?;
     let input = reader::start(stdio.input, limits.line_bytes)?;
     let repositories = Repositories::new(config, root, Patience::of(&limits));
-    let tools = Arc::new(tools::Toolbox::new(repositories, delay));
+    let tools: Arc<dyn tools::Tools> = Arc::new(tools::Toolbox::new(repositories, delay));
+    let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;
     let dispatcher = Dispatcher::new(limits, tools, Channels { input, events, event_sender, output });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
     runtime.block_on(dispatcher.run());
-    // Index runs are told to stop when the last owner of the tools is gone; nobody waits longer than this for them.
+    // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
     shutdown::watchdog(grace);
+    drop(owned);
     Ok(())
 }
