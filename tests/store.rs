@@ -7,10 +7,11 @@ use std::fs;
 use std::time::Duration;
 
 use cograph::model::cancel::CancelToken;
-use cograph::model::{SiteKind, SkipReason, Verdict};
+use cograph::model::facts::NameId;
+use cograph::model::{SiteKind, SkipReason, Step, SymbolKind, Verdict};
 use cograph::store::{BuildInfo, Location, SiteTarget, Store, StoreErrorKind, publish};
 
-use crate::sample::{Cache, functions, info, sample, stored_sample};
+use crate::sample::{Answer, Cache, GraphBuilder, Options, functions, info, sample, stored_sample};
 
 #[test]
 fn what_was_published_is_read() {
@@ -114,6 +115,22 @@ fn a_graph_without_files_is_a_store() {
     let cache = Cache::new();
     cache.publish(&cograph::model::graph::Graph::default()).expect("an empty graph");
     assert_eq!(cache.snapshot().files().expect("no files").len(), 0);
+}
+
+#[test]
+fn what_has_no_name_is_stored_without_one() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("only.x", 0, "");
+    let symbol = builder.symbol(file, SymbolKind::Function, "f", (1, 2), Options::default());
+    builder.site(file, Some(symbol), SiteKind::Import, "anything", (2, 0), Answer::Unknown, Step::Dynamic);
+    let (mut graph, _) = builder.finish();
+    let facts = graph.files[0].content.as_mut().expect("a file with facts");
+    facts.sites[0].name = NameId::NONE;
+    let cache = Cache::new();
+    cache.publish(&graph).expect("a store");
+    let snapshot = cache.snapshot();
+    let sites = snapshot.sites_of(&snapshot.files().expect("files")[0]).expect("sites");
+    assert_eq!(snapshot.name(sites[0].name).expect("a name"), "");
 }
 
 #[test]

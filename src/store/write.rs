@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{CachedStatement, Connection, params};
 
-use self::numbering::{FileSites, Numbering};
+use self::numbering::{FileSites, Numbering, name_of};
 use super::error::{StoreError, StoreErrorKind};
 use super::location::WriterLock;
 use super::rows::Identity;
@@ -253,7 +253,7 @@ impl RowWriter<'_> {
             add.execute(params![
                 key,
                 numbering.file(place),
-                numbering.name(&facts.names[symbol.name.0 as usize]),
+                numbering.name(name_of(facts, symbol.name)),
                 symbol.kind as u8,
                 container,
                 symbol.flags,
@@ -294,7 +294,7 @@ impl RowWriter<'_> {
                 key,
                 numbering.file(place),
                 site.facts.enclosing.get().map(|enclosing| first_symbol as usize + enclosing),
-                numbering.name(&facts.names[site.facts.name.0 as usize]),
+                numbering.name(name_of(facts, site.facts.name)),
                 site.facts.kind as u8,
                 resolution.verdict as u8,
                 resolution.step as u8,
@@ -323,7 +323,7 @@ impl RowWriter<'_> {
             let target = targets.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
             let module = numbering.name(&import.module);
             let (level, line, column) = (import.level, import.at.line, import.at.column);
-            let item = import.item.get().map(|item| numbering.name(&facts.names[item]));
+            let item = import.item.is_some().then(|| numbering.name(name_of(facts, import.item)));
             add.execute(params![file, number, module, level, item, line, column, target])?;
         }
         let mut add = self.prepare(statements::ADD_PROBLEM)?;

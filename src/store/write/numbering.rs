@@ -4,7 +4,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::facts::{FileFacts, Site};
+use crate::model::facts::{FileFacts, NameId, Site};
 use crate::model::graph::{Graph, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 
@@ -48,7 +48,7 @@ impl<'g> Numbering<'g> {
             if let Ok(facts) = &record.content {
                 next += facts.symbols.len() as u64;
                 for symbol in &facts.symbols {
-                    numbering.intern(&facts.names[symbol.name.0 as usize]);
+                    numbering.intern(name_of(facts, symbol.name));
                 }
             }
         }
@@ -70,7 +70,7 @@ impl<'g> Numbering<'g> {
     fn take_in(&mut self, graph: &'g Graph, place: usize, facts: &'g FileFacts) -> u64 {
         let sites = FileSites::new(graph, place);
         for site in sites.in_order() {
-            self.intern(&facts.names[site.facts.name.0 as usize]);
+            self.intern(name_of(facts, site.facts.name));
             match &site.resolution.target {
                 Target::Symbol(symbol) => {
                     let key = self.symbol(*symbol);
@@ -88,8 +88,8 @@ impl<'g> Numbering<'g> {
         }
         for import in &facts.imports {
             self.intern(&import.module);
-            if let Some(item) = import.item.get() {
-                self.intern(&facts.names[item]);
+            if import.item.is_some() {
+                self.intern(name_of(facts, import.item));
             }
         }
         u64::from(sites.len())
@@ -126,6 +126,11 @@ impl<'g> Numbering<'g> {
     pub(super) fn symbol_total(&self) -> usize {
         self.references.len()
     }
+}
+
+/// The text of a name; empty for what has none (a pattern, an anonymous thing that sites lie in).
+pub(super) fn name_of(facts: &FileFacts, name: NameId) -> &str {
+    name.get().map_or("", |place| &facts.names[place])
 }
 
 fn key(number: u64, what: &str) -> Result<u32, String> {
