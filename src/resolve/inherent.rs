@@ -65,7 +65,7 @@ impl Resolver<'_, '_> {
             .iter()
             .map(|param| if flow.element.as_ref() == Some(param) { element.clone() } else { Ty::Unknown })
             .collect();
-        Some(self.template(self.home, template, flow, &args, &instance))
+        Some(self.template(template, flow, &args, &instance))
     }
 
     /// What the member that gives an iterator's next item gives, without its wrapper.
