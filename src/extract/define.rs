@@ -1,10 +1,10 @@
-//! Definitions: how each becomes a symbol, what modifiers and decorators say about it, and callables.
+//! Definitions: how each becomes a symbol, and what modifiers and decorators say about it.
 
 use super::text;
-use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker, offset, position};
-use crate::grammar::{ConstructorNames, ExportRule, Rule, SelfRule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Symbol, flags};
-use crate::model::{Position, SiteKind, Span, SymbolKind, Visibility};
+use super::walk::{Pending, READ, Walker, offset, position};
+use crate::grammar::{ConstructorNames, ExportRule, Rule};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 /// What the words and decorators before a definition say.
@@ -337,138 +337,6 @@ impl<'t> Walker<'t> {
         (first.kind() == kind).then_some(first)
     }
 
-    pub(super) fn function(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Function { kind, name, declarator, params, returns, body, type_params, receiver, tail } = rule else {
-            return ExprId::NONE;
-        };
-        let declared = declarator.as_ref().and_then(|selector| selector.first(node)).map(|start| self.declarator(start));
-        let name_node = match &declared {
-            Some(declared) => declared.name,
-            None => name.as_ref().and_then(|selector| selector.first(node)),
-        };
-        let Some(mut name_node) = name_node else {
-            self.visit_children(node);
-            return ExprId::NONE;
-        };
-        let mut kind = *kind;
-        let mut declared = declared;
-        let fixture = match self.test_macro(name_node, declared.as_ref()) {
-            Some((test, fixture)) => {
-                (name_node, kind, declared) = (test, SymbolKind::Test, None);
-                fixture
-            }
-            None => None,
-        };
-        let body_node = body.as_ref().and_then(|selector| selector.first(node));
-        let decorators = self.visit_modifiers(node);
-        let outer_owner = self.around.owner;
-        let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
-        let (name, name_node) = self.qualified_name(name_node);
-        let (params_node, returns_node) = match &declared {
-            Some(declared) => {
-                let returns = declared.returns.or_else(|| returns.as_ref().and_then(|selector| selector.first(node)));
-                (declared.params, returns)
-            }
-            None => (params.as_ref().and_then(|s| s.first(node)), returns.as_ref().and_then(|s| s.first(node))),
-        };
-        if let Some(receiver) = receiver_node {
-            self.around.owner = self.receiver_type(receiver);
-            self.around.detached = true;
-        } else if let Some(fixture) = fixture {
-            self.around.owner = self.visit_type(fixture, READ);
-        }
-        let header_end = body_node.map_or(node.end_byte(), |body| body.start_byte());
-        let definition = Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
-        let symbol = self.define(&definition);
-        self.around.owner = outer_owner;
-        self.around.detached = false;
-        if kind == SymbolKind::Test {
-            self.build.symbol_mut(symbol).flags |= flags::TEST;
-        }
-        let context = self.enter_callable(symbol, node);
-        self.generics(symbol, node, type_params.as_ref());
-        if let Some(receiver) = receiver_node {
-            self.receiver_type_params(symbol);
-            self.parameters(receiver, LocalSymbol::NONE);
-        }
-        if let Some(params) = params_node {
-            self.parameters(params, symbol);
-        } else if params.is_some() || declarator.is_some() {
-            self.build.symbol_mut(symbol).arity = (0, 0);
-        }
-        if let Some(returns) = returns_node {
-            let ty = self.result_type(returns);
-            let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
-            self.build.symbol_mut(symbol).ty = ty;
-        }
-        if self.language.manifest.names.self_rule == SelfRule::Declared && self.callable.type_scope.is_some() {
-            let entry = self.build.symbol_mut(symbol);
-            entry.flags |= if entry.flags & flags::HAS_SELF == 0 { flags::STATIC } else { 0 };
-        }
-        self.visit_rest(node, &[body_node, params_node, returns_node, Some(name_node), receiver_node], &decorators);
-        if let Some(body) = body_node {
-            self.implied_constructor(symbol, name_node, body);
-            self.body(body, symbol, *tail);
-        }
-        self.leave_callable(context);
-        ExprId::NONE
-    }
-
-    /// A constructor that does not begin with a call of another one calls that of the base that its type extends.
-    fn implied_constructor(&mut self, symbol: LocalSymbol, name_node: Node<'t>, body: Node<'t>) {
-        let entry = self.build.symbol_mut(symbol);
-        let (kind, container, name) = (entry.kind, entry.container, entry.name);
-        if !self.language.manifest.names.implied_base_constructor
-            || kind != SymbolKind::Constructor
-            || !self.build.extends(container)
-        {
-            return;
-        }
-        let first = self.named_children(body).first().copied();
-        if let Some(first) = first
-            && let Some(Rule::Call { callee: Some(callee), .. }) = self.language.rule(first.kind_id())
-            && let Some(callee) = callee.first(first)
-            && matches!(self.language.rule(callee.kind_id()), Some(Rule::SelfValue {} | Rule::SuperValue {}))
-        {
-            return;
-        }
-        let base = self.build.expr(Expr::SuperValue(self.scope));
-        self.site(Usage::Site(SiteKind::Call), name_node, name, base);
-        self.take_call_site();
-    }
-
-    /// Visits a body inside its callable's scope; with `tail` its last value is returned.
-    pub(super) fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
-        let is_block = matches!(self.language.rule(body.kind_id()), Some(Rule::Block {} | Rule::Flow {}));
-        let inner = self.scope;
-        let value = if is_block { self.visit_children(body) } else { self.visit(body, READ) };
-        self.scope = inner;
-        if !tail && is_block {
-            return;
-        }
-        if symbol.is_some() {
-            self.build.add_value(symbol, value);
-        } else if value.is_some() {
-            let name = self.build.name(RESULT);
-            self.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
-        }
-    }
-
-    /// Visits children that no selector has named, such as initialisers between header and body.
-    fn visit_rest(&mut self, node: Node<'t>, done: &[Option<Node<'t>>], also: &[usize]) {
-        let selected: Vec<usize> = done.iter().flatten().map(|node| node.id()).chain(also.iter().copied()).collect();
-        for child in self.named_children(node) {
-            let covers =
-                done.iter().flatten().any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
-            if !selected.contains(&child.id())
-                && !covers
-                && matches!(self.language.rule(child.kind_id()), Some(Rule::Pass { .. } | Rule::Declaration { .. }))
-            {
-                self.visit(child, READ);
-            }
-        }
-    }
-
     /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the nodes visited.
     pub(super) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
         let mut visited = Vec::new();
@@ -487,55 +355,4 @@ impl<'t> Walker<'t> {
         }
         visited
     }
-
-    pub(super) fn enter_callable(&mut self, symbol: LocalSymbol, node: Node<'t>) -> CallableContext {
-        let declaring = self.build.symbol_mut(symbol).scope;
-        let context = CallableContext {
-            scope: self.open(ScopeKind::Function, symbol, node),
-            callable: self.callable,
-            enclosing: self.enclosing,
-        };
-        let scope = self.scope;
-        self.build.symbol_mut(symbol).inner = scope;
-        let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
-        let self_scope = if self.is_member(symbol) { scope } else { ScopeId::NONE };
-        self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
-        self.enclosing = symbol;
-        context
-    }
-
-    /// Whether a callable belongs to a type or object.
-    pub(super) fn is_member(&mut self, symbol: LocalSymbol) -> bool {
-        symbol.is_some() && {
-            let entry = self.build.symbol_mut(symbol);
-            let (owner, declaring) = (entry.owner, entry.scope);
-            owner.is_some() || self.build.scope_kind(declaring) == ScopeKind::Type
-        }
-    }
-
-    pub(super) fn leave_callable(&mut self, context: CallableContext) {
-        self.close(context.scope);
-        self.callable = context.callable;
-        self.enclosing = context.enclosing;
-    }
-
-    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type (`SelfType`).
-    pub(super) fn first_parameter(&self, symbol: LocalSymbol) -> Option<Expr> {
-        if self.language.manifest.names.self_rule != SelfRule::FirstParameter || !self.callable.type_scope.is_some() {
-            return None;
-        }
-        let symbol = &self.build.facts.symbols[symbol.get()?];
-        if symbol.flags & flags::STATIC != 0 {
-            return None;
-        }
-        let is_type = symbol.flags & flags::CLASS_METHOD != 0;
-        Some(if is_type { Expr::SelfType(self.scope) } else { Expr::SelfValue(self.scope) })
-    }
-}
-
-/// What was current before a callable was entered.
-pub(super) struct CallableContext {
-    scope: (ScopeId, Surroundings),
-    callable: Callable,
-    enclosing: LocalSymbol,
 }
