@@ -56,9 +56,10 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     if entry.kind == SymbolKind::Constructor {
         return;
     }
-    // A type without a name is one of the type that it is made from.
+    // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
     let unit = resolver.program.known(symbol.file);
-    let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some();
+    let nameless =
+        unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some() && !entry.owner.is_some();
     let (container, above) = match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
         true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
             Some(base) => (base, 0),
