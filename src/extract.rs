@@ -9,6 +9,7 @@ mod around;
 mod bind;
 mod build;
 mod callable;
+mod clear;
 mod compose;
 mod context;
 mod declare;
@@ -62,13 +63,15 @@ thread_local! {
 /// close to it; call it on a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
-    let Some(tree) = parse(language, source, Duration::from_millis(limits.parse_ms)) else {
+    let cleared = clear::clear(&language.manifest.preprocessor, source);
+    let Some(tree) = parse(language, &cleared.source, Duration::from_millis(limits.parse_ms)) else {
         let lines = text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let mut walker = walk::Walker::new(language, source, limits);
     walker.walk(tree.root_node());
+    walker.cleared(&cleared);
     finish::finish(walker.into_facts(), language, path, source)
 }
 

@@ -6,6 +6,7 @@
 mod detect;
 mod inherit;
 mod manifest;
+mod preprocessor;
 mod rule;
 mod selector;
 
@@ -14,6 +15,7 @@ pub use manifest::{
     Builtins, ConstructorNames, Conversions, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names,
     Narrowing, Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
 };
+pub use preprocessor::Preprocessor;
 pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TokenWords, TypeRule, Yielded};
 pub(crate) use selector::Selector;
 

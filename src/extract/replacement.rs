@@ -1,10 +1,11 @@
 //! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
 
 use super::define::Definition;
-use super::walk::{Surroundings, Walker, offset, position};
+use super::clear::Cleared;
+use super::walk::{Surroundings, Walker, line, offset, position};
 use crate::grammar::Rule;
-use crate::model::facts::{Expr, ExprId, ImportId, NameId, Run, ScopeId, Site};
-use crate::model::{Position, SiteKind, SymbolKind};
+use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};
+use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
 
@@ -52,6 +53,16 @@ impl<'t> Walker<'t> {
             Some(params) => self.macro_arity(params),
             None => (0, 0),
         };
+        if let Some(value) = value_node
+            && params_node.is_none()
+            && let [(Token::Word, _)] = tokens(self.text_of(value))[..]
+        {
+            // Another name for what the word names.
+            let other = self.text_of(value).trim();
+            let other = self.build.name(other);
+            let named = self.build.expr(Expr::Name(other, ScopeId(0)));
+            self.build.add_value(symbol, named);
+        }
         if let Some(value) = value_node {
             let params = params_node.map(|params| self.words_in(params)).unwrap_or_default();
             self.replacement(value, &params);
@@ -73,6 +84,55 @@ impl<'t> Walker<'t> {
 
     fn words_in(&mut self, params: Node<'t>) -> Vec<&'t str> {
         self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
+    }
+
+    /// What was taken away before the tree was made: uses of macros are sites, code that was not read is a problem.
+    pub(super) fn cleared(&mut self, cleared: &Cleared<'_>) {
+        let lines = |byte: usize| self.source[..byte].iter().filter(|&&byte| byte == b'\n').count();
+        let dropped: Vec<(u32, u32)> =
+            cleared.dropped.iter().map(|range| (line(lines(range.start)), line(lines(range.end)))).collect();
+        for (first, last) in dropped {
+            self.build.facts.problems.push(Problem { kind: ProblemKind::Syntax, first_line: first, last_line: last });
+        }
+        self.build.facts.problems.sort_by_key(|problem| problem.first_line);
+        let (mut row, mut counted) = (0, 0);
+        for (range, has_arguments) in &cleared.uses {
+            row += self.source[counted..range.start].iter().filter(|&&byte| byte == b'\n').count();
+            counted = range.start;
+            let column = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
+            let Ok(text) = std::str::from_utf8(&self.source[range.clone()]) else { continue };
+            let name = self.build.name(text);
+            let byte = offset(range.start);
+            let (scope, enclosing) = self.around_byte(byte);
+            let target = self.build.expr(Expr::Name(name, scope));
+            self.build.site(Site {
+                kind: if *has_arguments { SiteKind::Call } else { SiteKind::Read },
+                name,
+                at: Position { line: line(row), column: offset(column) },
+                byte,
+                scope,
+                enclosing,
+                target,
+                import: ImportId::NONE,
+                args: Run::default(),
+                spread: true,
+                in_macro: false,
+            });
+        }
+    }
+
+    /// The innermost scope and symbol around a place.
+    fn around_byte(&self, byte: u32) -> (ScopeId, LocalSymbol) {
+        let facts = &self.build.facts;
+        let scope = facts.scopes.iter().rposition(|scope| scope.start <= byte && byte < scope.end).unwrap_or(0);
+        let mut around = ScopeId::at(scope);
+        while let Some(position) = around.get() {
+            if facts.scopes[position].symbol.is_some() {
+                return (ScopeId::at(scope), facts.scopes[position].symbol);
+            }
+            around = facts.scopes[position].parent;
+        }
+        (ScopeId::at(scope), LocalSymbol::NONE)
     }
 
     /// Sites for the names in replacement text: what it calls, and what it otherwise mentions.

@@ -21,6 +21,9 @@ pub struct Manifest {
     pub detect: Detection,
     /// How modules are found.
     pub modules: Modules,
+    /// What is done to sources before they are parsed.
+    #[serde(default)]
+    pub preprocessor: super::preprocessor::Preprocessor,
     /// Special names.
     #[serde(default)]
     pub names: Names,

@@ -7,7 +7,7 @@ use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{Step, SymbolKind};
+use crate::model::{SiteKind, Step, SymbolKind};
 use rustc_hash::FxHashMap;
 
 /// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages.
@@ -279,6 +279,26 @@ impl Resolver<'_, '_> {
             }
         }
         found
+    }
+
+    /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name; a function that
+    /// the file itself defines is called all the same, because a macro of that name must have ended before it.
+    pub(super) fn put_in(&self, file: FileId, kind: SiteKind, symbols: Symbols) -> Symbols {
+        let text = |symbol: &SymbolRef| self.program.symbol(*symbol).signature.starts_with('#');
+        if kind != SiteKind::Call || symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
+            return symbols;
+        }
+        let own = symbols.iter().any(|symbol| {
+            symbol.file == file && !text(symbol) && self.program.symbol(*symbol).flags & flags::DECLARATION == 0
+        });
+        symbols.into_iter().filter(|symbol| text(symbol) != own).collect()
+    }
+
+    /// Whether a value of the type is made without a constructor, by converting a value of a builtin type.
+    pub(super) fn is_conversion(&self, ty: SymbolRef) -> bool {
+        let rules = &self.program.known(ty.file).language.manifest.resolution;
+        let kind = self.program.symbol(ty).kind;
+        rules.declarations && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
     }
 
     /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,

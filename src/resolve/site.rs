@@ -141,7 +141,7 @@ impl Resolver<'_, '_> {
 
     /// A reference to one of several symbols of a name.
     fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
-        let symbols = self.fitting_kind(site.kind, symbols);
+        let symbols = self.put_in(file, site.kind, self.fitting_kind(site.kind, symbols));
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
             let mut symbols = if declarations { self.established(&symbols) } else { symbols };
@@ -176,6 +176,9 @@ impl Resolver<'_, '_> {
     /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.
     fn construct_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
         let of = self.alias_target(symbols[0]).unwrap_or(symbols[0]);
+        if self.is_conversion(of) {
+            return external(self.program.text(self.program.name_of(symbols[0])), Step::Builtin);
+        }
         if !self.program.known(of.file).language.manifest.resolution.overloads {
             return chosen(&Symbols::from_slice(&[of]), step, step);
         }
@@ -229,15 +232,10 @@ impl Resolver<'_, '_> {
             kind.is_type() || matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
         };
         let wanted = matches!(kind, SiteKind::Type | SiteKind::Inherit | SiteKind::Implement);
-        let kind_of = |position: usize| self.program.symbol(symbols[position]).kind;
-        let has_callable = (0..symbols.len()).any(|position| kind_of(position).is_callable());
-        let has_macro = (0..symbols.len()).any(|position| kind_of(position) == SymbolKind::Macro);
         let fits = |position: &usize| match kind {
-            // The text of a macro is put in before anything is called.
-            SiteKind::Call if has_macro => kind_of(*position) == SymbolKind::Macro,
-            SiteKind::Call if has_callable && kind_of(*position) == SymbolKind::Constant => false,
             SiteKind::Call => {
-                !matches!(kind_of(*position), SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
+                let kind = self.program.symbol(symbols[*position]).kind;
+                !matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
             }
             _ => is_type(*position) == wanted,
         };

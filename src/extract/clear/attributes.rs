@@ -1,0 +1,324 @@
+//! Words in capitals that stand for attributes, or for nothing, where a parser expects a type or a name.
+
+use super::tokens::{Kind, Token};
+use crate::grammar::Preprocessor;
+use std::ops::Range;
+
+/// A use of a macro that is blanked.
+pub(super) struct Found {
+    pub(super) name: Range<usize>,
+    /// With its arguments.
+    pub(super) whole: Range<usize>,
+    pub(super) has_arguments: bool,
+}
+
+struct Finder<'a> {
+    rules: &'a Preprocessor,
+    source: &'a [u8],
+    tokens: &'a [Token],
+    found: Vec<Found>,
+}
+
+/// Whether a word is written like a macro.
+pub(super) fn is_capital(word: &str) -> bool {
+    word.len() > 1
+        && word.bytes().any(|byte| byte.is_ascii_uppercase())
+        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Uses of macros that no grammar has a place for.
+pub(super) fn find(rules: &Preprocessor, source: &[u8], tokens: &[Token]) -> Vec<Found> {
+    let mut finder = Finder { rules, source, tokens, found: Vec::new() };
+    finder.walk();
+    finder.found.sort_by_key(|found| found.name.start);
+    finder.found.dedup_by_key(|found| found.name.start);
+    finder.found
+}
+
+impl<'a> Finder<'a> {
+    fn walk(&mut self) {
+        // Of each open brace: whether statements are in it.
+        let mut open: Vec<bool> = Vec::new();
+        let (mut parens, mut statement) = (0usize, 0usize);
+        for at in 0..self.tokens.len() {
+            if at == statement && parens == 0 {
+                self.declaration(at, open.last() == Some(&true));
+            }
+            match self.tokens[at].kind {
+                Kind::Mark(b'(' | b'[') => parens += 1,
+                Kind::Mark(b')' | b']') => parens = parens.saturating_sub(1),
+                Kind::Mark(b'{') if parens == 0 => {
+                    let code = self.holds_statements(statement, at);
+                    open.push(code);
+                    statement = at + 1;
+                }
+                Kind::Mark(b'}') if parens == 0 => {
+                    open.pop();
+                    statement = at + 1;
+                }
+                Kind::Mark(b';') | Kind::Directive if parens == 0 => statement = at + 1,
+                Kind::Mark(b':') if parens == 0 && at == statement + 1 => statement = at + 1,
+                Kind::Mark(b'>') if parens == 0 && self.ends_parameters_of_type(statement, at) => statement = at + 1,
+                Kind::Text if at == statement + 1 => statement = at + 1,
+                Kind::Number => self.suffix(at),
+                _ => {}
+            }
+        }
+    }
+
+    fn word(&self, at: usize) -> Option<&'a str> {
+        self.tokens.get(at).filter(|token| token.kind == Kind::Word).map(|token| token.text(self.source))
+    }
+
+    fn is_capital(&self, at: usize) -> bool {
+        self.word(at).is_some_and(is_capital)
+    }
+
+    fn in_list(&self, at: usize, list: &[String]) -> bool {
+        self.word(at).is_some_and(|word| list.iter().any(|entry| entry == word))
+    }
+
+    /// Whether a brace opens the body of a function: its head has parameters and names no type, module or linkage.
+    fn holds_statements(&self, statement: usize, brace: usize) -> bool {
+        let head = statement..brace;
+        let opens_type = head
+            .clone()
+            .take_while(|&at| !self.tokens[at].is(b'('))
+            .any(|at| self.in_list(at, &self.rules.type_words) || self.in_list(at, &self.rules.block_words));
+        !opens_type && (head.clone().any(|at| self.tokens[at].is(b'(')) || statement == brace || self.starts_statement(head.start))
+    }
+
+    fn starts_statement(&self, at: usize) -> bool {
+        self.in_list(at, &self.rules.statement_words)
+    }
+
+    /// Whether `template <…>` ends here.
+    fn ends_parameters_of_type(&self, statement: usize, at: usize) -> bool {
+        self.in_list(statement, &self.rules.parameter_words)
+            && self.tokens[statement..=at].iter().filter(|token| token.is(b'<')).count()
+                == self.tokens[statement..=at].iter().filter(|token| token.is(b'>')).count()
+    }
+
+    /// The token that closes the bracket at `open`.
+    fn close(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(open) {
+            match token.kind {
+                Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Mark(b')' | b']' | b'}') => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                Kind::Directive => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The end of type arguments that open at `<`, if that is what it does.
+    fn close_angle(&self, open: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for at in open..self.tokens.len().min(open + 200) {
+            match self.tokens[at].kind {
+                Kind::Mark(b'<') => depth += 1,
+                Kind::Mark(b'>') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                Kind::Mark(b';' | b'{' | b'}') | Kind::Directive => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The last token of a use of a macro: its name, or the end of its arguments.
+    fn end_of_use(&self, at: usize) -> usize {
+        match self.tokens.get(at + 1) {
+            Some(next) if next.is(b'(') => self.close(at + 1).unwrap_or(at),
+            _ => at,
+        }
+    }
+
+    fn take(&mut self, at: usize) -> usize {
+        let end = self.end_of_use(at);
+        let (name, last) = (self.tokens[at].range.clone(), self.tokens[end].range.end);
+        self.found.push(Found { whole: name.start..last, name, has_arguments: end > at });
+        end
+    }
+
+    /// A word in capitals right after a number.
+    fn suffix(&mut self, at: usize) {
+        if self.is_capital(at + 1) && !self.tokens.get(at + 2).is_some_and(|token| token.is(b'(')) {
+            self.take(at + 1);
+        }
+    }
+
+    /// Looks at the head of a declaration or statement that starts here.
+    fn declaration(&mut self, start: usize, in_code: bool) {
+        // The words that can be the type and the name, in order.
+        let mut words: Vec<usize> = Vec::new();
+        let mut builtin_before = false;
+        let mut at = start;
+        let mut last_is_mark = false;
+        while let Some(token) = self.tokens.get(at) {
+            match token.kind {
+                Kind::Word if self.starts_statement(at) => return,
+                Kind::Word if self.in_list(at, &self.rules.type_words) => {
+                    at = self.type_head(at + 1);
+                    continue;
+                }
+                Kind::Word if self.in_list(at, &self.rules.name_words) => {
+                    // An operator: its name ends before the parameters.
+                    while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
+                        at += 1;
+                    }
+                    if self.tokens.get(at + 1).is_some_and(|token| token.is(b')')) && self.tokens.get(at + 2).is_some_and(|token| token.is(b'(')) {
+                        at += 2;
+                    }
+                    break;
+                }
+                Kind::Word if self.in_list(at, &self.rules.qualifiers) || self.in_list(at, &self.rules.block_words) => {}
+                Kind::Word if self.is_capital(at) && self.stands_alone(at, &words, in_code) => {
+                    at = self.take(at) + 1;
+                    continue;
+                }
+                Kind::Word => {
+                    let builtin = self.in_list(at, &self.rules.builtin_types);
+                    if !(builtin && builtin_before) {
+                        words.push(at);
+                    }
+                    builtin_before = builtin;
+                    last_is_mark = builtin;
+                    at = self.end_of_path(at) + 1;
+                    continue;
+                }
+                Kind::Mark(b'*' | b'&' | b'~') => last_is_mark = true,
+                Kind::Scope => {}
+                Kind::Mark(b'[') if self.tokens.get(at + 1).is_some_and(|token| token.is(b'[')) => {
+                    at = self.close(at).unwrap_or(at);
+                }
+                _ => break,
+            }
+            at += 1;
+        }
+        self.thin_out(words, at, last_is_mark, in_code);
+    }
+
+    /// The last token of a path of names with type arguments.
+    fn end_of_path(&self, mut at: usize) -> usize {
+        loop {
+            match self.tokens.get(at + 1).map(|token| token.kind) {
+                Some(Kind::Scope) if self.word(at + 2).is_some() => at += 2,
+                Some(Kind::Mark(b'<')) => match self.close_angle(at + 1) {
+                    Some(close) => at = close,
+                    None => return at,
+                },
+                _ => return at,
+            }
+        }
+    }
+
+    /// After `class` and the like: capitals before the name of a type with a body. Gives the token to go on with.
+    fn type_head(&mut self, mut at: usize) -> usize {
+        while self.is_capital(at) {
+            let end = self.end_of_use(at);
+            let Some(_) = self.word(end + 1) else { break };
+            let after = self.end_of_path(end + 1) + 1;
+            let defines = match self.tokens.get(after).map(|token| token.kind) {
+                Some(Kind::Mark(b'{' | b':')) => true,
+                Some(Kind::Word) => self.in_list(after, &self.rules.qualifiers) || self.is_capital(end + 1),
+                _ => false,
+            };
+            if !defines {
+                break;
+            }
+            at = self.take(at) + 1;
+        }
+        at
+    }
+
+    /// Whether capitals at the start of a declaration are no part of it.
+    fn stands_alone(&self, at: usize, words: &[usize], in_code: bool) -> bool {
+        if !words.is_empty() || in_code {
+            return false;
+        }
+        let end = self.end_of_use(at);
+        let next = end + 1;
+        let starts = self.in_list(next, &self.rules.type_words)
+            || self.in_list(next, &self.rules.block_words)
+            || self.in_list(next, &self.rules.start_words)
+            || self.in_list(next, &self.rules.parameter_words);
+        let apart = self.tokens.get(next).is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
+        if end == at {
+            return starts || (apart && self.is_line_of_its_own(at));
+        }
+        // With arguments and without a body or an end of its own.
+        starts || self.word(next).is_some() || apart
+    }
+
+    fn is_line_of_its_own(&self, at: usize) -> bool {
+        let range = &self.tokens[at].range;
+        let before = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
+        let after = self.source[range.end..].iter().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
+        before && after
+    }
+
+    /// Of more words than a type and a name, those in capitals are none of both.
+    fn thin_out(&mut self, mut words: Vec<usize>, end: usize, last_is_mark: bool, in_code: bool) {
+        let Some(mark) = self.tokens.get(end).map(|token| token.kind) else { return };
+        let opens = mark == Kind::Mark(b'(');
+        let needed = if opens && last_is_mark && self.tokens[end.saturating_sub(1)].kind != Kind::Word
+            || opens && words.last().is_some_and(|&last| self.in_list(last, &self.rules.builtin_types))
+        {
+            // The name is in the parentheses.
+            1
+        } else {
+            2
+        };
+        let mut trailing = None;
+        while words.len() > needed {
+            let before_name = if needed == 1 { words.len() } else { words.len() - 1 };
+            match words[..before_name].iter().position(|&word| self.is_capital(word)) {
+                Some(position) => {
+                    let word = words.remove(position);
+                    self.take(word);
+                }
+                None => {
+                    trailing = words.last().copied().filter(|&last| self.is_capital(last));
+                    break;
+                }
+            }
+        }
+        if let Some(last) = trailing {
+            let after = self.end_of_use(last) + 1;
+            if self.tokens.get(after).is_some_and(|token| matches!(token.kind, Kind::Mark(b';' | b'=' | b'{' | b','))) {
+                self.take(last);
+            }
+            return;
+        }
+        if opens && !in_code && !words.last().is_some_and(|&name| self.is_capital(name)) {
+            self.after_parameters(end);
+        }
+    }
+
+    /// Capitals between parameters and body.
+    fn after_parameters(&mut self, open: usize) {
+        let Some(close) = self.close(open) else { return };
+        let mut at = close + 1;
+        while self.word(at).is_some() || self.tokens.get(at).is_some_and(|token| token.is(b'&')) {
+            if self.is_capital(at) {
+                at = self.take(at) + 1;
+            } else if self.in_list(at, &self.rules.qualifiers) {
+                at = self.end_of_use(at) + 1;
+            } else {
+                return;
+            }
+        }
+    }
+}

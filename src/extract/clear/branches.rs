@@ -1,0 +1,246 @@
+//! Conditions of the preprocessor. Between statements they are left to the parser, which reads every branch. Where they cut
+//! through a statement, the directives are blanked and one branch stays.
+
+use super::attributes::is_capital;
+use super::tokens::{Kind, Token};
+use crate::grammar::Preprocessor;
+use std::ops::Range;
+
+/// One condition with its branches.
+struct Group {
+    branches: Vec<Branch>,
+    /// The directive that ends it.
+    end: Range<usize>,
+    /// The first token after it.
+    next: usize,
+}
+
+struct Branch {
+    directive: Range<usize>,
+    /// Positions of its tokens.
+    tokens: Range<usize>,
+    /// Whether its condition can never hold.
+    never: bool,
+}
+
+/// An open bracket and what is in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Open {
+    /// `(` or `[`.
+    Expression,
+    /// A list of values.
+    Values,
+    /// Names separated by commas.
+    Names,
+    /// Statements or declarations.
+    Block,
+}
+
+struct Settling<'a> {
+    rules: &'a Preprocessor,
+    source: &'a [u8],
+    tokens: &'a [Token],
+    blanks: Vec<Range<usize>>,
+    dropped: Vec<Range<usize>>,
+}
+
+/// What is to be blanked so that conditions only stand between statements, and the code that is lost by it.
+pub(super) fn settle(rules: &Preprocessor, source: &[u8], tokens: &[Token]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let mut settling = Settling { rules, source, tokens, blanks: Vec::new(), dropped: Vec::new() };
+    let mut open = Vec::new();
+    settling.walk(0..tokens.len(), &mut open, None);
+    (settling.blanks, settling.dropped)
+}
+
+impl Settling<'_> {
+    fn word_of(&self, token: usize) -> &str {
+        let text = self.tokens[token].text(self.source);
+        let text = text.get(1..).unwrap_or_default().trim_start();
+        text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
+    }
+
+    fn opens(&self, token: usize) -> bool {
+        self.tokens[token].kind == Kind::Directive && matches!(self.word_of(token), "if" | "ifdef" | "ifndef")
+    }
+
+    /// Goes over tokens; `open` is what is open around them, `before` the token in front.
+    fn walk(&mut self, range: Range<usize>, open: &mut Vec<Open>, mut before: Option<usize>) -> Option<usize> {
+        let mut at = range.start;
+        while at < range.end {
+            if self.opens(at)
+                && let Some(group) = self.group(at, range.end)
+            {
+                let next = group.next;
+                before = self.settle(&group, open, before);
+                at = next;
+                continue;
+            }
+            self.track(at, open, before);
+            if self.tokens[at].kind != Kind::Directive {
+                before = Some(at);
+            }
+            at += 1;
+        }
+        before
+    }
+
+    /// The condition that starts at a directive, if it ends before `end`.
+    fn group(&self, start: usize, end: usize) -> Option<Group> {
+        let mut branches = vec![self.branch(start)];
+        let (mut depth, mut at) = (0usize, start + 1);
+        while at < end {
+            if self.tokens[at].kind == Kind::Directive {
+                match self.word_of(at) {
+                    "if" | "ifdef" | "ifndef" => depth += 1,
+                    "endif" if depth == 0 => {
+                        branches.last_mut()?.tokens.end = at;
+                        return Some(Group { branches, end: self.tokens[at].range.clone(), next: at + 1 });
+                    }
+                    "endif" => depth -= 1,
+                    "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => {
+                        branches.last_mut()?.tokens.end = at;
+                        branches.push(self.branch(at));
+                    }
+                    _ => {}
+                }
+            }
+            at += 1;
+        }
+        None
+    }
+
+    fn branch(&self, directive: usize) -> Branch {
+        let text = self.tokens[directive].text(self.source);
+        let condition = text.split_whitespace().skip_while(|word| word.starts_with('#') && word.len() == 1).nth(1);
+        let never = self.word_of(directive) == "if" && condition == Some("0");
+        Branch { directive: self.tokens[directive].range.clone(), tokens: directive + 1..directive + 1, never }
+    }
+
+    fn settle(&mut self, group: &Group, open: &mut Vec<Open>, before: Option<usize>) -> Option<usize> {
+        let inside = open.last().copied();
+        let cuts = matches!(inside, Some(Open::Expression | Open::Values))
+            || before.is_some_and(|before| !self.ends_statement(before, inside))
+            || group.branches.iter().any(|branch| self.cuts(branch, inside));
+        let around = open.clone();
+        if !cuts {
+            let mut last = before;
+            for (position, branch) in group.branches.iter().enumerate() {
+                let mut inner = around.clone();
+                let ended = self.walk(branch.tokens.clone(), &mut inner, before);
+                if position == 0 {
+                    last = ended;
+                }
+            }
+            return last;
+        }
+        self.blanks.extend(group.branches.iter().map(|branch| branch.directive.clone()));
+        self.blanks.push(group.end.clone());
+        let chosen = group.branches.iter().position(|branch| !branch.never);
+        let all = inside == Some(Open::Values) && group.branches.iter().all(|branch| self.net(branch.tokens.clone()) == Some(0));
+        let mut last = before;
+        for (position, branch) in group.branches.iter().enumerate() {
+            if chosen == Some(position) || (all && !branch.never) {
+                *open = around.clone();
+                last = self.walk(branch.tokens.clone(), open, before);
+                continue;
+            }
+            let (Some(first), Some(end)) = (self.tokens.get(branch.tokens.start), branch.tokens.end.checked_sub(1)) else {
+                continue;
+            };
+            if !branch.tokens.is_empty() {
+                let code = first.range.start..self.tokens[end].range.end;
+                self.blanks.push(code.clone());
+                self.dropped.push(code);
+            }
+        }
+        last
+    }
+
+    /// Whether a statement may end with this token.
+    fn ends_statement(&self, token: usize, inside: Option<Open>) -> bool {
+        match self.tokens[token].kind {
+            Kind::Mark(b';' | b'{' | b'}' | b':') => true,
+            Kind::Mark(b',') => inside == Some(Open::Names),
+            Kind::Mark(b')') => self.called_word(token).is_some_and(is_capital),
+            Kind::Word => inside == Some(Open::Names) || is_capital(self.tokens[token].text(self.source)),
+            _ => inside == Some(Open::Names),
+        }
+    }
+
+    /// The word before the parentheses that a token closes.
+    fn called_word(&self, close: usize) -> Option<&str> {
+        let mut depth = 0usize;
+        for at in (0..=close).rev() {
+            match self.tokens[at].kind {
+                Kind::Mark(b')') => depth += 1,
+                Kind::Mark(b'(') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        let before = &self.tokens[at.checked_sub(1)?];
+                        return (before.kind == Kind::Word).then(|| before.text(self.source));
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Whether a branch is not a run of whole statements.
+    fn cuts(&self, branch: &Branch, inside: Option<Open>) -> bool {
+        let mut code = branch.tokens.clone().filter(|&token| self.tokens[token].kind != Kind::Directive);
+        let Some(first) = code.next() else { return false };
+        let last = code.next_back().unwrap_or(first);
+        let goes_on = match self.tokens[first].kind {
+            Kind::Word => self.tokens[first].text(self.source) == "else",
+            Kind::Mark(mark) => matches!(mark, b',' | b')' | b']' | b'|' | b'?' | b'.' | b'=' | b'+' | b'/' | b'<' | b'>'),
+            _ => false,
+        };
+        goes_on || !self.ends_statement(last, inside) || self.net(branch.tokens.clone()) != Some(0)
+    }
+
+    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of conditions inside, the
+    /// first branch counts.
+    fn net(&self, range: Range<usize>) -> Option<i32> {
+        let (mut depth, mut at) = (0i32, range.start);
+        while at < range.end {
+            if self.opens(at)
+                && let Some(group) = self.group(at, range.end)
+            {
+                depth += self.net(group.branches[0].tokens.clone()).unwrap_or(0);
+                at = group.next;
+                continue;
+            }
+            match self.tokens[at].kind {
+                Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
+                Kind::Mark(b')' | b']' | b'}') => depth -= 1,
+                _ => {}
+            }
+            if depth < 0 {
+                return None;
+            }
+            at += 1;
+        }
+        Some(depth)
+    }
+
+    fn track(&self, at: usize, open: &mut Vec<Open>, before: Option<usize>) {
+        match self.tokens[at].kind {
+            Kind::Mark(b'(' | b'[') => open.push(Open::Expression),
+            Kind::Mark(b'{') => open.push(self.block(before, open)),
+            Kind::Mark(b')' | b']' | b'}') => drop(open.pop()),
+            _ => {}
+        }
+    }
+
+    /// What a brace after `before` holds.
+    fn block(&self, before: Option<usize>, open: &[Open]) -> Open {
+        let Some(before) = before else { return Open::Block };
+        if open.last() == Some(&Open::Values) || self.tokens[before].is(b'=') {
+            return Open::Values;
+        }
+        let words = self.tokens[before.saturating_sub(4)..=before].iter().rev();
+        let mut words = words.take_while(|token| token.kind == Kind::Word || token.is(b':')).map(|token| token.text(self.source));
+        if words.any(|word| self.rules.list_words.iter().any(|list| list == word)) { Open::Names } else { Open::Block }
+    }
+}

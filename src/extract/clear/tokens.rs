@@ -1,0 +1,132 @@
+//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space are left out.
+
+use crate::grammar::Preprocessor;
+use std::ops::Range;
+
+/// What a piece is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Word,
+    Number,
+    Text,
+    Mark(u8),
+    /// `::`.
+    Scope,
+    Directive,
+}
+
+/// One piece.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) range: Range<usize>,
+}
+
+impl Token {
+    pub(super) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
+        std::str::from_utf8(&source[self.range.clone()]).unwrap_or_default()
+    }
+
+    pub(super) fn is(&self, mark: u8) -> bool {
+        self.kind == Kind::Mark(mark)
+    }
+}
+
+pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
+    let directive = rules.directive.as_ref().and_then(|mark| mark.bytes().next());
+    let mut tokens = Vec::with_capacity(source.len() / 5);
+    let (mut at, mut line_start) = (0, true);
+    while at < source.len() {
+        let (start, byte) = (at, source[at]);
+        let rest = &source[at..];
+        if byte == b'\n' {
+            line_start = true;
+            at += 1;
+            continue;
+        }
+        if byte.is_ascii_whitespace() || byte == b'\\' {
+            at += 1;
+            continue;
+        }
+        if rest.starts_with(b"//") {
+            at = end_of_line(source, at);
+            continue;
+        }
+        if rest.starts_with(b"/*") {
+            at = find(source, at + 2, b"*/").map_or(source.len(), |end| end + 2);
+            continue;
+        }
+        let kind = if line_start && Some(byte) == directive {
+            at = end_of_line(source, at);
+            Kind::Directive
+        } else if rest.starts_with(b"R\"") {
+            at = end_of_raw_string(source, at + 1);
+            Kind::Text
+        } else if byte == b'"' || byte == b'\'' {
+            at = end_of_string(source, at);
+            Kind::Text
+        } else if byte.is_ascii_digit() {
+            let length = rest.iter().take_while(|&&byte| is_word(byte) || byte == b'.' || byte == b'\'').count();
+            at += length;
+            Kind::Number
+        } else if is_word(byte) {
+            at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+            Kind::Word
+        } else if rest.starts_with(b"::") {
+            at += 2;
+            Kind::Scope
+        } else {
+            at += 1;
+            Kind::Mark(byte)
+        };
+        line_start = false;
+        tokens.push(Token { kind, range: start..at });
+    }
+    tokens
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// The end of a line, with the lines that continue it; comments over several lines belong to it.
+fn end_of_line(source: &[u8], mut at: usize) -> usize {
+    while at < source.len() {
+        if source[at..].starts_with(b"/*") {
+            at = find(source, at + 2, b"*/").map_or(source.len(), |end| end + 2);
+            continue;
+        }
+        if source[at] == b'\n' {
+            let before = source[..at].strip_suffix(b"\r").unwrap_or(&source[..at]);
+            if !before.ends_with(b"\\") {
+                return at;
+            }
+        }
+        at += 1;
+    }
+    at
+}
+
+fn find(source: &[u8], from: usize, text: &[u8]) -> Option<usize> {
+    source.get(from..)?.windows(text.len()).position(|window| window == text).map(|position| from + position)
+}
+
+fn end_of_string(source: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < source.len() && source[at] != source[start] {
+        if source[at] == b'\n' {
+            return at;
+        }
+        at += if source[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(source.len())
+}
+
+/// The end of a string with a delimiter of its own, whose quote is at `quote`.
+fn end_of_raw_string(source: &[u8], quote: usize) -> usize {
+    let Some(open) = find(source, quote, b"(").filter(|open| open - quote <= 17) else { return end_of_string(source, quote) };
+    let mut close = vec![b')'];
+    close.extend_from_slice(&source[quote + 1..open]);
+    close.push(b'"');
+    find(source, open, &close).map_or(source.len(), |end| end + close.len())
+}
