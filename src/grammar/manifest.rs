@@ -282,6 +282,8 @@ pub struct Resolution {
     pub declarations: bool,
     /// Names with internal linkage are seen in their file only.
     pub file_linkage: bool,
+    /// Indexing a pointer gives what it leads to.
+    pub pointers_index: bool,
     /// In a function, a declarator with a list of bare names is a variable made with them, not a declared function.
     pub locals_construct: bool,
     /// An associated function may be called through a value.

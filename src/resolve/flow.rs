@@ -120,13 +120,16 @@ impl Resolver<'_, '_> {
                 None if &**name == MAPPING => args.get(1).cloned().unwrap_or(Ty::Unknown),
                 None => Ty::Unknown,
             },
-            Ty::Instance(symbol, _) => match &self.program.known(symbol.file).language.manifest.names.index_member {
-                Some(member) => self.result_of_member(object, member),
-                None => match self.underlying(object) {
-                    Some(underlying) => self.indexed(file, &underlying, key),
-                    None => Ty::Unknown,
-                },
-            },
+            Ty::Instance(symbol, _) => {
+                let manifest = &self.program.known(symbol.file).language.manifest;
+                let given = match (&manifest.names.index_member, self.underlying(object)) {
+                    (Some(member), _) => self.result_of_member(object, member),
+                    (None, Some(underlying)) => self.indexed(file, &underlying, key),
+                    (None, None) => Ty::Unknown,
+                };
+                // A pointer is seen as what it leads to; indexing it gives the same.
+                if !given.is_known() && manifest.resolution.pointers_index { object.clone() } else { given }
+            }
             Ty::External(name) => self.applied_outside(file, name, key),
             _ => Ty::Unknown,
         }

@@ -281,6 +281,35 @@ impl Resolver<'_, '_> {
         found
     }
 
+    /// The type around a scope, if that is what a name inside it means.
+    pub(super) fn own_name(&self, file: FileId, scope: ScopeId, name: Name) -> Option<Symbols> {
+        let symbol = SymbolRef { file, symbol: self.program.known(file).scope_symbol(scope) };
+        (symbol.symbol.is_some() && self.program.name_of(symbol) == name).then(|| Symbols::from_slice(&[symbol]))
+    }
+
+    /// A member of a type or of the types around it, for code that names its type by a path.
+    pub(super) fn member_outwards(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
+        let mut current = Some(symbol);
+        for _ in 0..8 {
+            let Some(ty) = current else { break };
+            if self.program.name_of(ty) == name {
+                return Symbols::from_slice(&[ty]);
+            }
+            let found = self.type_member(ty, name);
+            if !found.is_empty() {
+                return found;
+            }
+            let entry = self.program.symbol(ty);
+            let around = match self.program.containers.get(&ty) {
+                Some(&container) => container,
+                None => SymbolRef { file: ty.file, symbol: entry.container },
+            };
+            let is_type = around.symbol.is_some() && self.program.symbol(around).kind.is_type();
+            current = is_type.then_some(around).filter(|around| *around != ty);
+        }
+        Symbols::new()
+    }
+
     /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name; a function that
     /// the file itself defines is called all the same, because a macro of that name must have ended before it.
     pub(super) fn put_in(&self, file: FileId, kind: SiteKind, symbols: Symbols) -> Symbols {
@@ -322,6 +351,12 @@ impl Resolver<'_, '_> {
     pub(super) fn established(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
         for symbol in symbols {
+            if let Some(space) = self.program.linkage.of_symbol.get(symbol) {
+                // A namespace is one, however often it is opened.
+                if found.iter().any(|known| self.program.linkage.of_symbol.get(known) == Some(space)) {
+                    continue;
+                }
+            }
             if self.program.symbol(*symbol).flags & flags::DECLARATION == 0 {
                 if !found.contains(symbol) {
                     found.push(*symbol);
@@ -384,6 +419,28 @@ impl Resolver<'_, '_> {
             }
         }
         found
+    }
+
+    /// The declarations that a definition stands for.
+    pub(super) fn declarations_of(&mut self, definition: SymbolRef) -> Symbols {
+        let program = self.program;
+        let entry = program.symbol(definition);
+        let unit = program.known(definition.file);
+        if !unit.language.manifest.resolution.declarations || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0 {
+            return Symbols::new();
+        }
+        let name = program.name_of(definition);
+        let mut found = match program.containers.get(&definition) {
+            Some(&container) => self.own_members(container, name),
+            None => {
+                let space = program.linkage.of_scope.get(&(definition.file, entry.scope));
+                space.and_then(|space| program.linkage.names.get(&(*space, name))).cloned().unwrap_or_default()
+            }
+        };
+        found.retain(|candidate| {
+            program.symbol(*candidate).flags & flags::DECLARATION != 0 && same_sort(entry, program.symbol(*candidate))
+        });
+        found.into_iter().filter(|candidate| self.definitions_of(*candidate).contains(&definition)).collect()
     }
 
     /// Whether two symbols declare the same: the same sort of thing and, where there are overloads, the same parameters.

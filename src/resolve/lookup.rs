@@ -44,6 +44,12 @@ impl<'a> Resolver<'_, 'a> {
                 current = unit.parent(current);
                 continue;
             }
+            if pasted
+                && kind == ScopeKind::Type
+                && let Some(own) = self.own_name(file, current, name)
+            {
+                return Some((Entity::Symbols(own), Step::Lexical));
+            }
             let closed = current != scope || (rules.members_need_receiver && !self.holds_variants(file, current));
             let hidden = kind == ScopeKind::Type && closed && !rules.type_scope_visible && !rules.implicit_receiver;
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {

@@ -303,7 +303,9 @@ impl Resolver<'_, '_> {
         if unit.type_scope(scope) != scope {
             return None;
         }
+        let declarations = unit.language.manifest.resolution.declarations;
         let found = match self.scope_type(file, scope)? {
+            Ty::Instance(symbol, _) if declarations => self.member_outwards(symbol, name),
             Ty::Instance(symbol, _) => self.type_member(symbol, name),
             _ => Symbols::new(),
         };
@@ -350,6 +352,10 @@ impl Resolver<'_, '_> {
                 self.union_members(&parts, name)
             }
             Ty::TypeObject(_) => self.member(&super::infer::instance_of(of), name),
+            // Without properties, what has members is what is held, not a callable.
+            Ty::Function(held) if self.program.known(self.home).language.manifest.resolution.declarations && held.is_known() => {
+                self.member(&held.clone(), name)
+            }
             Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
             Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
         }

@@ -1,7 +1,7 @@
 //! Relations between symbols: which types derive from and implement which, which members override which.
 
 use super::{Resolver, Symbols};
-use crate::model::facts::{Expr, LocalSymbol, ScopeKind};
+use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use crate::model::graph::{FileId, Relation, SymbolRef};
 use crate::model::{RelationKind, SymbolKind};
 
@@ -20,6 +20,9 @@ pub(super) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Rela
         }
         if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
             overridden(resolver, symbol, &mut relations);
+        }
+        for to in resolver.declarations_of(symbol) {
+            relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
         if entry.implements.is_some()
             && let (Some(of), Some(interface)) =
@@ -49,6 +52,9 @@ fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec
 /// The nearest members that a member overrides: the first in each line of bases.
 fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     let entry = resolver.program.symbol(symbol);
+    if entry.flags & flags::DECLARATION != 0 && !resolver.definitions_of(symbol).is_empty() {
+        return;
+    }
     let container = match resolver.program.containers.get(&symbol) {
         Some(&container) => container,
         None => SymbolRef { file: symbol.file, symbol: entry.container },
@@ -83,11 +89,14 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         if reached.iter().any(|nearer| resolver.hierarchy(*nearer).types.iter().skip(1).any(|(above, _)| above == base)) {
             continue;
         }
-        let found: Symbols = resolver.own_members(*base, name);
+        let mut found: Symbols = resolver.own_members(*base, name);
         if found.is_empty() {
             continue;
         }
         reached.push(*base);
+        if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
+            found = resolver.established(&found);
+        }
         for to in found {
             let same_shape = found_fits(resolver, symbol, to);
             if same_shape && to != symbol {

@@ -78,7 +78,7 @@ impl<'a> Unit<'a> {
         let owners = facts
             .symbols
             .iter()
-            .filter(|symbol| symbol.owner.is_some() && symbol.inner.is_some())
+            .filter(|symbol| symbol.owner.is_some() && symbol.inner.is_some() && !symbol.kind.is_type())
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let calls = calls_with_closures(facts);
