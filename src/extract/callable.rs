@@ -21,6 +21,11 @@ impl<'t> Walker<'t> {
             self.visit_children(node);
             return ExprId::NONE;
         };
+        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a statement.
+        let in_callable = self.callable.symbol.is_some();
+        if in_callable && declared.as_ref().is_some_and(|declared| !declared.is_callable) {
+            return self.block(node, ScopeKind::Block);
+        }
         let mut kind = *kind;
         let mut declared = declared;
         let fixture = match self.test_macro(name_node, declared.as_ref()) {
