@@ -4,20 +4,26 @@
 //! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
 mod detect;
+mod import_form;
 mod inherit;
 mod manifest;
 mod preprocessor;
 mod rule;
 mod selector;
+mod type_rule;
+mod values;
 
 pub use detect::detect;
+pub(crate) use import_form::ImportForm;
 pub use manifest::{
-    Builtins, ConstructorNames, Conversions, Documentation, ExportRule, FlowKind, Manifest, MemberLookup, ModuleSystem, Names,
-    Narrowing, Resolution, SelfRule, TestMarkers, TypeFlow, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Narrowing, Resolution,
+    SelfRule, TestMarkers, VisibilityRule,
 };
 pub use preprocessor::Preprocessor;
-pub(crate) use rule::{BaseRule, ImportForm, Pattern, Rule, TokenWords, TypeRule, Yielded};
+pub(crate) use rule::{BaseRule, Pattern, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
+pub(crate) use type_rule::TypeRule;
+pub use values::{Conversions, FlowKind, TypeFlow};
 
 use crate::model::LanguageId;
 use rustc_hash::FxHashMap;
@@ -94,7 +100,7 @@ impl Language {
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,
-            flows: manifest::flow_names(&parsed.manifest),
+            flows: values::flow_names(&parsed.manifest),
             manifest: parsed.manifest,
             grammar,
         }

@@ -17,6 +17,7 @@ mod linkage;
 mod lookup;
 mod member;
 mod modules;
+mod order;
 mod overload;
 mod paths;
 mod relations;

@@ -1,8 +1,10 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
 use super::inherit;
-use super::rule::{Pattern, Rule, TypeRule};
+use super::rule::{Pattern, Rule};
 use super::selector::{kind_ids, with_grammar};
+use super::type_rule::TypeRule;
+use super::values::{Conversions, TypeFlow};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -427,82 +429,12 @@ pub struct Builtins {
     pub results: BTreeMap<String, String>,
 }
 
-/// What a generic wrapper does with its arguments.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FlowKind {
-    /// A value of it is a value of one of its arguments.
-    Transparent,
-    /// Its arguments are the types of its items by position.
-    Tuple,
-    /// A value of it is the type that its argument names.
-    TypeObject,
-    /// A function whose result is the last argument.
-    Function,
-}
-
-/// What a value may be passed as besides its own type: tells overloads apart.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Conversions {
-    /// The type that every object has. With it, what these tables do not allow does not happen.
-    pub top: Option<String>,
-    /// The type of the value that stands for no object.
-    pub null: Option<String>,
-    /// The type that texts are joined to, whatever they are joined with.
-    pub text: Option<String>,
-    /// The narrowest type that arithmetic gives.
-    pub arithmetic: Option<String>,
-    /// Type -> types of values without identity that hold all its values, nearest first.
-    pub widening: BTreeMap<String, Vec<String>>,
-    /// Type of values without identity -> type of the objects that hold them.
-    pub boxes: BTreeMap<String, String>,
-    /// Type -> its direct bases, all of them.
-    pub supertypes: BTreeMap<String, Vec<String>>,
-}
-
-/// How types flow through one builtin type: its parameters, its bases and what its members give.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct TypeFlow {
-    /// What it does with its arguments, if it is not a type with members.
-    pub kind: Option<FlowKind>,
-    /// Names of its type parameters.
-    pub params: Vec<String>,
-    /// Other names of the same type.
-    pub aliases: Vec<String>,
-    /// What iterating yields.
-    pub element: Option<String>,
-    /// What indexing yields.
-    pub index: Option<String>,
-    /// What awaiting yields.
-    pub awaited: Option<String>,
-    /// What unwrapping yields.
-    pub unwrapped: Option<String>,
-    /// What entering yields.
-    pub entered: Option<String>,
-    /// Its base.
-    pub base: Option<String>,
-    /// Member -> type of its value, or of its result when called; `result` is what its closure gives back.
-    pub members: BTreeMap<String, String>,
-    /// Member -> what it gives the closure that it is called with.
-    pub callbacks: BTreeMap<String, Vec<String>>,
-}
-
 /// A manifest with its rules by kind id.
 pub(super) struct Parsed {
     pub(super) manifest: Manifest,
     pub(super) nodes: Vec<Option<Rule>>,
     pub(super) types: Vec<Option<TypeRule>>,
     pub(super) patterns: Vec<Option<Pattern>>,
-}
-
-/// Every name of a type with a table of type flow -> the name of the table.
-pub(super) fn flow_names(manifest: &Manifest) -> rustc_hash::FxHashMap<String, String> {
-    let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
-        std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
-    };
-    manifest.flow.iter().flat_map(named).collect()
 }
 
 /// Reads a manifest after those that it extends. The error names the line and what does not fit.

@@ -1,6 +1,7 @@
 //! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
 
 use super::Selector;
+use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
@@ -376,56 +377,6 @@ pub(crate) enum Yielded {
     KeyAndItem,
 }
 
-/// What a node means in type position.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-pub(crate) enum TypeRule {
-    /// Nothing is known of it; nothing inside matters.
-    Skip {},
-    /// The type of its child (the first named one if not said); without a type there, the builtin one of this name.
-    Pass { of: Option<Selector>, otherwise: Option<String> },
-    /// Each named child is a type of its own.
-    Each {},
-    /// A name.
-    Name {},
-    /// A member of a module or type.
-    Member { object: Option<Selector>, name: Selector },
-    /// A generic type with its arguments.
-    Apply { base: Selector, args: Option<Selector> },
-    /// An array or slice.
-    Array { of: Selector },
-    /// A mapping, by the name of the builtin that stands for it.
-    Mapping { ty: String, key: Selector, value: Selector },
-    /// A wrapper that is looked through.
-    Wrap {
-        of: Option<Selector>,
-        #[serde(default)]
-        name: Option<String>,
-    },
-    /// One of its children, or the sides of an operator.
-    Union {},
-    /// A function type.
-    Function { params: Option<Selector>, returns: Option<Selector> },
-    /// A tuple.
-    Tuple {},
-    /// Stands among type arguments without being one.
-    Mark {},
-    /// Members written in place.
-    Object {},
-    /// A builtin type, by its text or the given name.
-    Builtin { name: Option<String> },
-    /// The type around it.
-    SelfType {},
-    /// A string whose text is a type.
-    Quoted {},
-    /// An expression, not a type.
-    Expression {},
-    /// The type of the value that is named.
-    TypeOf { of: Option<Selector> },
-    /// A type that may be defined where it is used.
-    Specifier { name: Option<Selector>, body: Option<Selector> },
-}
-
 /// What a node means where names are bound.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
@@ -477,72 +428,6 @@ pub(crate) struct BaseRule {
     /// Whether they are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
-}
-
-/// How an import is written. The forms are those of module systems, not of single languages.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "as", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-pub(crate) enum ImportForm {
-    /// Modules, each with an optional alias node (`name`, `alias`). Without an alias the first segment is bound.
-    Modules { names: Selector, alias: Option<Selector>, aliased: Option<Selector> },
-    /// Items of a module named by a dotted path that may be relative.
-    Items {
-        module: Selector,
-        relative: Option<Selector>,
-        names: Selector,
-        wildcard: Option<Selector>,
-        alias: Option<Selector>,
-        aliased: Option<Selector>,
-    },
-    /// Clauses in front of a quoted source.
-    Clauses {
-        source: Selector,
-        default: Option<Selector>,
-        namespace: Option<Selector>,
-        named: Option<Selector>,
-        wildcard: Option<Selector>,
-        item: Option<Selector>,
-        alias: Option<Selector>,
-        /// Words that take only types.
-        #[serde(default)]
-        types: Vec<String>,
-    },
-    /// A tree of paths with lists, aliases and wildcards inside; node kinds by their place in the tree.
-    Tree {
-        of: Selector,
-        list: Selector,
-        path: Selector,
-        name: Selector,
-        alias: Selector,
-        wildcard: String,
-        scoped_list: String,
-        aliased: String,
-        plain_list: String,
-    },
-    /// One path whose last segment may be a wildcard; `member` marks an import of members of a type.
-    Path { of: Selector, wildcard: Option<Selector>, member: Option<String> },
-    /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
-    Quoted { path: Selector, alias: Option<Selector> },
-    /// Textual inclusion; `system` is the kind of node of a path that is searched outside first.
-    Include { path: Selector, system: String },
-    /// A name of another scope made visible here (`using a::b`), maybe under another name; `namespace`: everything in it when
-    /// this token is present.
-    Using { of: Selector, namespace: Option<String>, alias: Option<Selector> },
-    /// What an export says of other modules.
-    Export {
-        source: Selector,
-        clause: Selector,
-        item: Selector,
-        alias: Selector,
-        namespace: Selector,
-        /// Words that take only types.
-        #[serde(default)]
-        types: Vec<String>,
-    },
-    /// A child module, by name.
-    Child { name: Selector },
-    /// A package as a whole, by name.
-    Whole { name: Selector, alias: Option<Selector> },
 }
 
 fn function() -> SymbolKind {

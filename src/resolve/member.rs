@@ -1,6 +1,7 @@
 //! Members of types: the order of bases, what types gain outside of their bodies, and lookups along both.
 
 use super::modules::Module;
+use super::order::{breadth_first, depth_first, merge};
 use super::ty::{Entity, Ty};
 use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::MemberLookup;
@@ -471,52 +472,4 @@ pub(super) enum Member {
     None,
     /// Nothing can be said.
     Unknown,
-}
-
-type Line = (SymbolRef, Rc<[Ty]>);
-
-/// C3: merges the parents' orders so that every type comes before its bases and in the order they are written.
-fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
-    let heads: Vec<Line> = parents.iter().filter_map(|line| line.first().cloned()).collect();
-    let mut lines = parents;
-    lines.push(heads);
-    loop {
-        lines.retain(|line| !line.is_empty());
-        if lines.is_empty() {
-            return;
-        }
-        let free = lines
-            .iter()
-            .map(|line| line[0].clone())
-            .find(|(head, _)| !lines.iter().any(|line| line[1..].iter().any(|(ty, _)| ty == head)));
-        // An inconsistent hierarchy has no such order: the first head goes on.
-        let (next, args) = free.unwrap_or_else(|| lines[0][0].clone());
-        if !order.iter().any(|(known, _)| *known == next) {
-            order.push((next, args));
-        }
-        for line in &mut lines {
-            line.retain(|(ty, _)| *ty != next);
-        }
-    }
-}
-
-fn depth_first(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
-    for line in parents.into_iter().flatten() {
-        if !order.iter().any(|(known, _)| *known == line.0) {
-            order.push(line);
-        }
-    }
-}
-
-fn breadth_first(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
-    let longest = parents.iter().map(Vec::len).max().unwrap_or(0);
-    for depth in 0..longest {
-        for line in &parents {
-            if let Some(entry) = line.get(depth)
-                && !order.iter().any(|(known, _)| *known == entry.0)
-            {
-                order.push(entry.clone());
-            }
-        }
-    }
 }
