@@ -7,6 +7,7 @@
 
 mod among;
 mod call;
+mod certain;
 mod closure;
 mod compute;
 mod flow;

@@ -95,7 +95,8 @@ impl Resolver<'_, '_> {
                     return unresolved(Step::LocalValue);
                 }
                 let callee = self.entity_ty(entity, false);
-                self.value_site(file, site, &callee)
+                let found = self.value_site(file, site, &callee);
+                self.as_far_as_certain(*local, bindings, found)
             }
         }
     }
@@ -130,10 +131,12 @@ impl Resolver<'_, '_> {
                     }
                 }
                 if symbols.is_empty() {
-                    unresolved(Step::Dynamic)
-                } else {
-                    self.symbols_site(file, site, &symbols, Step::InferredType)
+                    return unresolved(Step::Dynamic);
                 }
+                let found = self.symbols_site(file, site, &symbols, Step::InferredType);
+                // A function that somebody gives may be called as well.
+                let given = |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
+                if parts.iter().any(given) { super::certain::one_of_several(found) } else { found }
             }
             _ => unresolved(Step::Dynamic),
         }
