@@ -16,6 +16,7 @@ mod infer;
 mod inherent;
 mod linkage;
 mod lookup;
+mod maker;
 mod member;
 mod modules;
 mod order;

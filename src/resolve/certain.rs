@@ -21,7 +21,7 @@ impl Resolver<'_, '_> {
         match binding.kind {
             BindingKind::Narrow => true,
             _ if binding.ty.is_some() => true,
-            BindingKind::Param if !matches!(value, Some(Expr::Given(..) | Expr::SelfValue(_) | Expr::SelfType(_))) => false,
+            BindingKind::Param if matches!(value, Some(Expr::Name(..) | Expr::Lambda(_)) | None) => false,
             _ => self.is_certain(file, binding.value),
         }
     }
@@ -52,11 +52,9 @@ impl Resolver<'_, '_> {
 /// A verdict that is no proof, as the target is only one of several values.
 pub(super) fn one_of_several(found: Resolution) -> Resolution {
     match found.target {
-        Target::Symbol(target) => Resolution {
-            verdict: Verdict::Ambiguous,
-            step: Step::SeveralValues,
-            target: Target::Candidates(Box::new([target])),
-        },
+        Target::Symbol(target) => {
+            Resolution { verdict: Verdict::Ambiguous, step: Step::SeveralValues, target: Target::Candidates(Box::new([target])) }
+        }
         _ => found,
     }
 }

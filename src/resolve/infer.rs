@@ -60,7 +60,7 @@ impl Resolver<'_, '_> {
             }
             Expr::Construct(ty, _) => {
                 let made = self.type_of(file, ty);
-                instance_of(&made)
+                self.made(&made)
             }
             Expr::Index(object, key) => {
                 let object = self.ty(file, object);
@@ -220,7 +220,7 @@ impl Resolver<'_, '_> {
     }
 
     /// A value of an alias is a value of what the alias names.
-    fn unaliased(&mut self, ty: Ty) -> Ty {
+    pub(super) fn unaliased(&mut self, ty: Ty) -> Ty {
         if let Ty::Instance(symbol, args) = &ty {
             let entry = self.program.symbol(*symbol);
             let distinct = self.program.extensions.contains_key(symbol);

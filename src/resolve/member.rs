@@ -102,7 +102,7 @@ impl Resolver<'_, '_> {
                 Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(*symbol),
                 _ => None,
             }),
-            _ => None,
+            other => self.maker(&other),
         }
     }
 
@@ -208,7 +208,7 @@ impl Resolver<'_, '_> {
             }
         }
         let mut found: Symbols = Symbols::new();
-        if entry.inner.is_some() {
+        if entry.inner.is_some() && !entry.kind.is_callable() {
             found.extend(
                 unit.bindings(entry.inner, name)
                     .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
@@ -289,7 +289,9 @@ impl Resolver<'_, '_> {
         let symbol = unit.scope_symbol(type_scope);
         let owner = unit.scope_owner(type_scope);
         if owner.is_some() {
-            return Some(self.instance_of_expr(file, owner));
+            let owner = self.type_of(file, owner);
+            let made = self.made(&owner);
+            return Some(self.unaliased(made));
         }
         let symbol = SymbolRef { file, symbol };
         symbol.symbol.get()?;
@@ -357,7 +359,8 @@ impl Resolver<'_, '_> {
             Ty::Function(held) if self.program.known(self.home).language.manifest.resolution.declarations && held.is_known() => {
                 self.member(&held.clone(), name)
             }
-            Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
+            Ty::Callable(..) => self.callable_member(of, name),
+            Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
             Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
         }
     }
