@@ -107,7 +107,10 @@ impl Resolver<'_, '_> {
                 let name = self.program.known(file).facts.names[name.get().unwrap_or(0)].as_ref();
                 Ty::builtin(name, &[])
             }
-            Expr::OfType(ty) => self.instance_of_expr(file, ty),
+            Expr::OfType(ty) => {
+                let value = self.instance_of_expr(file, ty);
+                self.variant_members(file, ty, &value).unwrap_or(value)
+            }
             Expr::Union(list) => {
                 let parts = self.all(file, list);
                 Ty::union(parts)
@@ -341,7 +344,10 @@ impl Resolver<'_, '_> {
             return Ty::union(parts.iter().map(|part| self.member_ty(part, name)).collect::<Vec<_>>());
         }
         match self.member(object, name) {
-            Member::Symbols(symbols) => self.symbols_ty(&symbols, false, Some(object)),
+            Member::Symbols(symbols) => {
+                let stands_for = self.holder(object, &symbols);
+                self.symbols_ty(&symbols, false, Some(stands_for.as_ref().unwrap_or(object)))
+            }
             Member::Entity(entity) => self.entity_ty(&entity, false),
             Member::Outside(qualified) => self.outside_member(object, name, &qualified),
             Member::None | Member::Unknown => Ty::Unknown,

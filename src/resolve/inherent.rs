@@ -5,7 +5,7 @@ use super::flow::last_segment;
 use super::infer::DEPTH;
 use super::member::Member;
 use super::result::unify;
-use super::ty::Ty;
+use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
 use crate::grammar::TypeFlow;
 use crate::model::SymbolKind;
@@ -36,7 +36,8 @@ impl Resolver<'_, '_> {
         }
         let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
         let (interface, _) = self.outside_interface(*symbol, name)?;
-        Some(Member::Outside(Rc::from(format!("{interface}.{}", self.program.text(name)))))
+        let text = self.program.text(name);
+        Some(Member::Outside(if interface == ANY_TYPE { Rc::from(text) } else { Rc::from(format!("{interface}.{text}")) }))
     }
 
     /// The interface from outside, with its table, that gives a type of the repository a member.
@@ -118,6 +119,49 @@ impl Resolver<'_, '_> {
         let found = inner.filter(|inner| inner != value).map(|inner| self.member(&inner, name));
         self.depth -= 1;
         found.filter(|member| !matches!(member, Member::None | Member::Unknown))
+    }
+
+    /// What a value stands for, where that and not the value itself has these members.
+    pub(super) fn holder(&mut self, value: &Ty, members: &Symbols) -> Option<Ty> {
+        let Ty::Instance(symbol, _) = value else { return None };
+        let names = &self.program.known(symbol.file).language.manifest.names;
+        if names.deref_members.is_empty() || self.depth >= DEPTH {
+            return None;
+        }
+        let first = *members.first()?;
+        let name = self.program.name_of(first);
+        if self.type_member(*symbol, name).contains(&first) {
+            return None;
+        }
+        let inner = names.deref_members.iter().map(|member| self.result_of_member(value, member)).find(Ty::is_known)?;
+        self.depth += 1;
+        let deeper = self.holder(&inner, members);
+        self.depth -= 1;
+        Some(deeper.unwrap_or(inner))
+    }
+
+    /// The named parts of a variant, where an expression in type position names one (`value` is what it would be as a type).
+    pub(super) fn variant_members(&mut self, file: FileId, named: ExprId, value: &Ty) -> Option<Ty> {
+        let Ty::Instance(of, _) = value else { return None };
+        if self.program.symbol(*of).kind != SymbolKind::Enum {
+            return None;
+        }
+        let unit = self.program.known(file);
+        let position = named.get()?;
+        let found = match unit.facts.exprs[position] {
+            Expr::Name(name, scope) => match self.lookup(file, unit.name(name), scope, unit.facts.positions[position])? {
+                (Entity::Symbols(symbols), _) => symbols,
+                _ => return None,
+            },
+            Expr::Member(object, name) => {
+                let object = self.type_of(file, object);
+                self.member_symbols(&object, unit.name(name))
+            }
+            _ => return None,
+        };
+        let variant = found.into_iter().find(|symbol| self.program.symbol(*symbol).kind == SymbolKind::Variant)?;
+        let parts = self.program.symbol(variant).inner;
+        parts.is_some().then_some(Ty::Members(variant.file, parts))
     }
 
     /// A member that a type from outside gains in the repository.

@@ -98,11 +98,15 @@ impl<'a> Resolver<'_, 'a> {
     fn follow_import(&mut self, found: Found) -> Option<Entity> {
         match found {
             Found::Entity(entity) => Some(entity),
-            Found::Import(file, import) => Some(self.import_entity(file, import, &mut Visited::new()).unwrap_or_else(|| {
-                let unit = self.program.known(file);
-                let entry = &unit.facts.imports[import.get().expect("the import was found in the table")];
-                Entity::External(Rc::from(&*entry.module))
-            })),
+            Found::Import(file, import) => match self.import_entity(file, import, &mut Visited::new()) {
+                None if self.wanted.is_none() => {
+                    let unit = self.program.known(file);
+                    let entry = &unit.facts.imports[import.get().expect("the import was found in the table")];
+                    Some(Entity::External(Rc::from(&*entry.module)))
+                }
+                // Of another kind than is looked for, perhaps.
+                entity => entity,
+            },
         }
     }
 
@@ -229,6 +233,9 @@ impl<'a> Resolver<'_, 'a> {
         let text = self.program.text(name);
         if let Some(library) = self.program.modules.library(file, text) {
             return Some((Entity::Module(Module::File(library)), Step::ModuleMember));
+        }
+        if self.program.modules.depends_on(file, text) {
+            return Some((Entity::External(Rc::from(text)), Step::ExternalImport));
         }
         let builtins = &manifest.builtins;
         let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
@@ -394,6 +401,10 @@ impl<'a> Resolver<'_, 'a> {
             Module::Package(package) => self.package_member(package, name),
         };
         let found = found.or_else(|| self.program.modules.child(self.program, module, name).map(Entity::Module));
+        let found = found.or_else(|| match module {
+            Module::File(file) => self.macro_named(file, name, ScopeId(0), u32::MAX),
+            Module::Package(_) => None,
+        });
         visited.pop();
         found
     }

@@ -169,6 +169,11 @@ impl Modules {
         self.crates.library(file, name)
     }
 
+    /// Whether the package of a file says that it needs an outside library of this name.
+    pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
+        self.crates.depends_on(file, name)
+    }
+
     fn package_named(&self, family: &str, name: &str) -> Option<u32> {
         self.by_name.get(&(family.to_owned(), name.to_owned())).copied()
     }

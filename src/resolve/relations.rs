@@ -1,6 +1,7 @@
 //! Relations between symbols: which types derive from and implement which, which members override which.
 
 use super::{Resolver, Symbols};
+use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use crate::model::graph::{FileId, Relation, SymbolRef};
 use crate::model::{RelationKind, SymbolKind};
@@ -62,6 +63,11 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     if entry.kind == SymbolKind::Constructor {
         return;
     }
+    if entry.owner.is_some()
+        && resolver.program.known(symbol.file).language.manifest.resolution.members == MemberLookup::InherentFirst
+    {
+        return given_to_interface(resolver, symbol, relations);
+    }
     // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
     let unit = resolver.program.known(symbol.file);
     let nameless =
@@ -102,6 +108,18 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
             if same_shape && to != symbol {
                 relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
             }
+        }
+    }
+}
+
+/// The member of the interface that a member is written for.
+fn given_to_interface(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let implements = resolver.program.symbol(symbol).implements;
+    let Some(interface) = resolver.named_type(symbol.file, implements) else { return };
+    let name = resolver.program.name_of(symbol);
+    for to in resolver.own_members(interface, name) {
+        if resolver.program.symbol(to).kind == resolver.program.symbol(symbol).kind {
+            relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
         }
     }
 }

@@ -104,6 +104,13 @@ impl Index {
     }
 }
 
+impl Index {
+    pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
+        let package = self.places.get(&file).and_then(|place| place.package).map(|position| &self.packages[position]);
+        package.is_some_and(|package| package.dependencies.contains(name))
+    }
+}
+
 /// Whether an import names a child module.
 fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
     import.kind == ImportKind::Module && import.item.is_some() && unit.language.manifest.modules.self_word.is_some()

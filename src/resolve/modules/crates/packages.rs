@@ -3,7 +3,7 @@
 use super::super::{Modules, normal};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::graph::FileId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// A package.
@@ -17,6 +17,8 @@ pub(super) struct Package {
     pub(super) roots: Vec<FileId>,
     /// Names that its code has for libraries, with the names the libraries have themselves.
     pub(super) renames: BTreeMap<String, String>,
+    /// The names that its code has for the libraries it needs.
+    pub(super) dependencies: BTreeSet<String>,
 }
 
 /// Every package of the repository; those in deeper folders come first.
@@ -64,12 +66,14 @@ fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Tabl
     let first = roots.len().min(1);
     roots[first..].sort_unstable();
     roots.dedup();
+    let dependencies = dependencies(manifest);
     Some(Package {
         folder: folder.to_owned(),
         library_name: in_code(text(library, "name").unwrap_or(name)),
         library: library_file,
         roots,
-        renames: renames(manifest),
+        dependencies: dependencies.keys().cloned().collect(),
+        renames: dependencies.into_iter().filter_map(|(name, own)| Some((name, own?))).collect(),
     })
 }
 
@@ -83,16 +87,15 @@ fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     }
 }
 
-fn renames(manifest: &Table) -> BTreeMap<String, String> {
+/// Every library that a package needs: its name in code, and its own name where that is another one.
+fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|table| table.values());
     let tables = targets.filter_map(Value::as_table).chain(std::iter::once(manifest));
     for table in tables {
         for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
             for (name, dependency) in table.get(key).and_then(Value::as_table).into_iter().flatten() {
-                if let Some(package) = text(Some(dependency), "package") {
-                    found.insert(in_code(name), in_code(package));
-                }
+                found.insert(in_code(name), text(Some(dependency), "package").map(in_code));
             }
         }
     }
