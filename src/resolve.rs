@@ -158,6 +158,7 @@ struct Resolver<'p, 'a> {
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
+    parameters: FxHashMap<SymbolRef, std::rc::Rc<[ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<rustc_hash::FxHashSet<FileId>>>,
     depth: u32,
     /// Whether values are passed over: a type or module is looked for.
@@ -175,6 +176,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
             satisfied: FxHashMap::default(),
+            parameters: FxHashMap::default(),
             reach: FxHashMap::default(),
             depth: 0,
             types_only: false,

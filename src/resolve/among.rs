@@ -1,7 +1,7 @@
 //! Languages in which callables have names of their own: a call never means a variable, a value never a callable.
 
 use super::Resolver;
-use super::ty::Ty;
+use super::ty::{Entity, Ty};
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, SymbolRef};
 
@@ -39,6 +39,11 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let (name, at) = (self.name(file, name), unit.facts.positions[position]);
                 match self.among(file, true, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
+                    // The receiver that is not written says what its type's parameters stand for.
+                    Some((Entity::Symbols(symbols), _)) => {
+                        let receiver = self.scope_type(file, scope);
+                        self.symbols_ty(&symbols, false, receiver.as_ref())
+                    }
                     Some((entity, _)) => self.entity_ty(&entity, false),
                     None => Ty::Unknown,
                 }

@@ -53,6 +53,16 @@ impl<'a> Resolver<'_, 'a> {
             let closed = current != scope || (rules.members_need_receiver && !self.holds_variants(file, current));
             let hidden = kind == ScopeKind::Type && closed && !rules.type_scope_visible && !rules.implicit_receiver;
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
+                if rules.inherited_overloads
+                    && kind == ScopeKind::Type
+                    && let Found::Entity(Entity::Symbols(own)) = &entity
+                    && own.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable())
+                    && let Some(all) = self.implicit_member(file, current, name)
+                {
+                    // Overloads of the bases stand beside those written here.
+                    let step = if all == *own { Step::Lexical } else { Step::SelfMember };
+                    return Some((Entity::Symbols(all), step));
+                }
                 let step = self.step_of(file, &entity);
                 return Some((self.follow_import(entity)?, step));
             }

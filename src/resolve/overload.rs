@@ -8,6 +8,7 @@ use crate::grammar::Conversions;
 use crate::model::SymbolKind;
 use crate::model::facts::flags;
 use crate::model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
 
 /// How a value can be passed where a type is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -89,10 +90,15 @@ impl Resolver<'_, '_> {
         self.program.known(file).language.manifest.conversions.top.is_some()
     }
 
-    pub(super) fn parameter_types(&mut self, symbol: SymbolRef) -> Vec<Ty> {
+    pub(super) fn parameter_types(&mut self, symbol: SymbolRef) -> Rc<[Ty]> {
+        if let Some(known) = self.parameters.get(&symbol) {
+            return known.clone();
+        }
         let params = self.program.symbol(symbol).params;
         let bindings = self.program.known(symbol.file).facts.bindings.as_slice();
-        bindings[params.range()].iter().map(|param| self.instance_of_expr(symbol.file, param.ty)).collect()
+        let types: Rc<[Ty]> = bindings[params.range()].iter().map(|param| self.instance_of_expr(symbol.file, param.ty)).collect();
+        self.parameters.insert(symbol, types.clone());
+        types
     }
 
     /// Whether one callable takes nothing that the other would not take, where the arguments tell them apart.
@@ -232,7 +238,7 @@ impl Resolver<'_, '_> {
         }
         let (own, base) = (self.parameter_types(own), self.parameter_types(base));
         own.len() == base.len()
-            && own.iter().zip(&base).all(|(own, base)| {
+            && own.iter().zip(base.iter()).all(|(own, base)| {
                 let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
                 open(own) || open(base) || outline(own) == outline(base)
             })

@@ -60,7 +60,10 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         Some(&container) => container,
         None => SymbolRef { file: symbol.file, symbol: entry.container },
     };
-    if entry.kind == SymbolKind::Constructor {
+    let unit = resolver.program.known(symbol.file);
+    // Where callables have names of their own, a field hides the one of a base.
+    let hides = entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
+    if hides || entry.kind == SymbolKind::Constructor {
         return;
     }
     if entry.owner.is_some()
@@ -69,7 +72,6 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         return given_to_interface(resolver, symbol, relations);
     }
     // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
-    let unit = resolver.program.known(symbol.file);
     let nameless =
         unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some() && !entry.owner.is_some();
     let (container, above) = match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {

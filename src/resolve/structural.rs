@@ -132,6 +132,6 @@ impl Resolver<'_, '_> {
     pub(super) fn have_same_types(&mut self, one: SymbolRef, other: SymbolRef) -> bool {
         let (one, other) = (self.parameter_types(one), self.parameter_types(other));
         one.len() == other.len()
-            && one.iter().zip(&other).all(|(one, other)| !one.is_known() || !other.is_known() || one == other)
+            && one.iter().zip(other.iter()).all(|(one, other)| !one.is_known() || !other.is_known() || one == other)
     }
 }
