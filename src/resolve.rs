@@ -101,6 +101,7 @@ impl<'a> Program<'a> {
             macros: FxHashMap::default(),
         };
         program.modules.connect = modules::connect(&program);
+        linkage::nest(&mut program);
         member::extend(&mut program);
         program.members = member::by_name(&program, &[SymbolKind::Method, SymbolKind::Constructor]);
         program.interfaces = structural::by_method(&program);

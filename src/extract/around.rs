@@ -3,9 +3,17 @@
 use super::declare::Declared;
 use super::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId, ScopeKind};
+use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
 use crate::model::{SiteKind, Visibility};
 use tree_sitter::Node;
+
+/// A test that a macro makes of a body.
+pub(super) struct TestMacro<'t> {
+    pub(super) name: NameId,
+    pub(super) node: Node<'t>,
+    /// The type that the test is a member of.
+    pub(super) fixture: Option<Node<'t>>,
+}
 
 impl<'t> Walker<'t> {
     /// A definition after its type parameters.
@@ -69,8 +77,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// What a macro before a body makes of it: the node with the name of a test, and the type that the test is a member of.
-    pub(super) fn test_macro(&mut self, name: Node<'t>, declared: Option<&Declared<'t>>) -> Option<(Node<'t>, Option<Node<'t>>)> {
+    /// The test that a macro before a body makes of it.
+    pub(super) fn test_macro(&mut self, name: Node<'t>, declared: Option<&Declared<'t>>) -> Option<TestMacro<'t>> {
         let rules = &self.language.manifest.tests;
         let text = self.text_of(name);
         let is = |names: &[String]| names.iter().any(|name| name == text);
@@ -86,7 +94,9 @@ impl<'t> Walker<'t> {
         self.take_call_site();
         let fixture = arguments.first().filter(|_| with_fixture && arguments.len() > 1);
         let fixture = fixture.and_then(|fixture| self.named_children(*fixture).first().copied());
-        Some((test, fixture))
+        let parts: Vec<&str> = arguments.iter().map(|argument| self.text_of(*argument)).collect();
+        let name = if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
+        Some(TestMacro { name, node: test, fixture })
     }
 
     /// A base or field that a constructor makes with arguments.

@@ -28,18 +28,19 @@ impl<'t> Walker<'t> {
         }
         let mut kind = *kind;
         let mut declared = declared;
-        let fixture = match self.test_macro(name_node, declared.as_ref()) {
-            Some((test, fixture)) => {
-                (name_node, kind, declared) = (test, SymbolKind::Test, None);
-                fixture
-            }
-            None => None,
-        };
+        let (mut fixture, mut test_name) = (None, None);
+        if let Some(test) = self.test_macro(name_node, declared.as_ref()) {
+            (name_node, kind, declared) = (test.node, SymbolKind::Test, None);
+            (fixture, test_name) = (test.fixture, Some(test.name));
+        }
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
         let decorators = self.visit_modifiers(node);
         let outer_owner = self.around.owner;
         let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
-        let (name, name_node) = self.qualified_name(name_node);
+        let (name, name_node) = match test_name {
+            Some(name) => (name, name_node),
+            None => self.qualified_name(name_node),
+        };
         let (params_node, returns_node) = match &declared {
             Some(declared) => {
                 let returns = declared.returns.or_else(|| returns.as_ref().and_then(|selector| selector.first(node)));

@@ -72,14 +72,18 @@ mod tests {
         check("LIB_API void (shut)(int n);", "void (shut)(int n);");
         check("static FORCE_INLINE UNUSED_ATTR size_t count(void) { return 1; }", "static size_t count(void) { return 1; }");
         check("class Q { int n_ GUARDED_BY(mu_); void f() REQUIRES(mu_) { g(); } };", "class Q { int n_ ; void f() { g(); } };");
+        check("DEFINE_FLAG(int, limit, 1 << 10);\nint f();", "; int f();");
         check("BEGIN_SPACE\nnamespace a { int x; }\n", "namespace a { int x; }");
     }
 
     #[test]
     fn types_and_calls_in_capitals_stay() {
-        for source in
-            ["DWORD\nopen(HANDLE h);", "U32 const* at(U32 n);", "void f() { int n = (int)MAX; CHECK(n); if (n) STOP(n); }", "struct FOO bar;"]
-        {
+        for source in [
+            "DWORD\nopen(HANDLE h);",
+            "U32 const* at(U32 n);",
+            "void f() { int n = (int)MAX; CHECK(n); if (n) STOP(n); }",
+            "struct FOO bar;",
+        ] {
             check(source, source);
         }
     }
@@ -93,7 +97,10 @@ mod tests {
     #[test]
     fn a_condition_that_cuts_through_a_block_keeps_its_first_branch() {
         check("void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n  g();\n }\n}\n", "void f() { if (a) { g(); } }");
-        check("#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n", "extern \"C\" { int f(void); }");
+        check(
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
+            "extern \"C\" { int f(void); }",
+        );
         check("int a[] = {\n#ifdef A\n 1,\n#else\n 2,\n#endif\n};", "int a[] = { 1, 2, };");
         let cleared = clear(rules(), b"void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\n");
         assert_eq!(cleared.dropped.len(), 1);

@@ -1,7 +1,7 @@
 //! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
 
-use super::define::Definition;
 use super::clear::Cleared;
+use super::define::Definition;
 use super::walk::{Surroundings, Walker, line, offset, position};
 use crate::grammar::Rule;
 use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};

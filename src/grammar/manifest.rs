@@ -395,9 +395,9 @@ pub struct TestMarkers {
     pub decorators: Vec<String>,
     /// Functions that take a title and a test.
     pub calls: Vec<String>,
-    /// Macros whose call before a body defines a test named by the last argument.
+    /// Macros whose call before a body defines a test named by its arguments, put together.
     pub macros: Vec<String>,
-    /// Those among them whose first argument is a type that the test is a member of.
+    /// Those among them whose first argument is a type that the test, named by the last one, is a member of.
     pub fixture_macros: Vec<String>,
 }
 

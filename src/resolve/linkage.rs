@@ -127,7 +127,10 @@ impl Linkage {
     /// Members of a namespace that are defined outside of it under its name.
     pub(super) fn add_member(&mut self, owner: SymbolRef, name: Name, member: SymbolRef) {
         if let Some(&space) = self.of_symbol.get(&owner) {
-            self.names.entry((space, name)).or_default().push(member);
+            let members = self.names.entry((space, name)).or_default();
+            if !members.contains(&member) {
+                members.push(member);
+            }
         }
     }
 
@@ -157,6 +160,52 @@ impl Linkage {
 /// A member that is defined outside of its type's body.
 fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
     symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
+}
+
+/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
+/// around it, so this goes on until nothing changes.
+pub(super) fn nest(program: &mut Program<'_>) {
+    let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    for _ in 0..8 {
+        let found = nested(program);
+        if found == known {
+            return;
+        }
+        for (member, owner) in &known {
+            let name = program.name_of(*member);
+            if let Some(members) = program.extensions.get_mut(owner).and_then(|members| members.get_mut(&name)) {
+                members.retain(|other| other != member);
+            }
+        }
+        for (member, owner) in &found {
+            let name = program.name_of(*member);
+            program.extensions.entry(*owner).or_default().entry(name).or_default().push(*member);
+            program.containers.insert(*member, *owner);
+        }
+        known = found;
+    }
+}
+
+fn nested(program: &Program<'_>) -> Vec<(SymbolRef, SymbolRef)> {
+    let mut resolver = Resolver::new(program, FileId(0));
+    let mut found = Vec::new();
+    for (position, unit) in program.units.iter().enumerate() {
+        let Some(unit) = unit else { continue };
+        if !unit.language.manifest.resolution.declarations {
+            continue;
+        }
+        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        resolver.home = file;
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if symbol.kind.is_type()
+                && symbol.owner.is_some()
+                && let Some(owner) = resolver.named_type(file, symbol.owner)
+            {
+                found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            }
+        }
+    }
+    found
 }
 
 impl Resolver<'_, '_> {
@@ -317,9 +366,9 @@ impl Resolver<'_, '_> {
         if kind != SiteKind::Call || symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
             return symbols;
         }
-        let own = symbols.iter().any(|symbol| {
-            symbol.file == file && !text(symbol) && self.program.symbol(*symbol).flags & flags::DECLARATION == 0
-        });
+        let own = symbols
+            .iter()
+            .any(|symbol| symbol.file == file && !text(symbol) && self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
         symbols.into_iter().filter(|symbol| text(symbol) != own).collect()
     }
 

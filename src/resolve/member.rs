@@ -55,6 +55,9 @@ pub(super) fn extend(program: &mut Program<'_>) {
     }
     drop(resolver);
     for (member, owner) in found {
+        if program.containers.contains_key(&member) {
+            continue;
+        }
         let name = program.name_of(member);
         program.linkage.add_member(owner, name, member);
         program.extensions.entry(owner).or_default().entry(name).or_default().push(member);

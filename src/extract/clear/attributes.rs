@@ -12,6 +12,14 @@ pub(super) struct Found {
     pub(super) has_arguments: bool,
 }
 
+/// What a pair of braces holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Declarations,
+    Members,
+    Statements,
+}
+
 struct Finder<'a> {
     rules: &'a Preprocessor,
     source: &'a [u8],
@@ -37,19 +45,18 @@ pub(super) fn find(rules: &Preprocessor, source: &[u8], tokens: &[Token]) -> Vec
 
 impl<'a> Finder<'a> {
     fn walk(&mut self) {
-        // Of each open brace: whether statements are in it.
-        let mut open: Vec<bool> = Vec::new();
+        // What each open brace holds.
+        let mut open: Vec<Holds> = Vec::new();
         let (mut parens, mut statement) = (0usize, 0usize);
         for at in 0..self.tokens.len() {
             if at == statement && parens == 0 {
-                self.declaration(at, open.last() == Some(&true));
+                self.declaration(at, open.last().copied().unwrap_or(Holds::Declarations));
             }
             match self.tokens[at].kind {
                 Kind::Mark(b'(' | b'[') => parens += 1,
                 Kind::Mark(b')' | b']') => parens = parens.saturating_sub(1),
                 Kind::Mark(b'{') if parens == 0 => {
-                    let code = self.holds_statements(statement, at);
-                    open.push(code);
+                    open.push(self.holds(statement, at));
                     statement = at + 1;
                 }
                 Kind::Mark(b'}') if parens == 0 => {
@@ -78,14 +85,19 @@ impl<'a> Finder<'a> {
         self.word(at).is_some_and(|word| list.iter().any(|entry| entry == word))
     }
 
-    /// Whether a brace opens the body of a function: its head has parameters and names no type, module or linkage.
-    fn holds_statements(&self, statement: usize, brace: usize) -> bool {
+    /// What a brace holds: statements where its head has parameters and names no type, module or linkage.
+    fn holds(&self, statement: usize, brace: usize) -> Holds {
         let head = statement..brace;
-        let opens_type = head
-            .clone()
-            .take_while(|&at| !self.tokens[at].is(b'('))
-            .any(|at| self.in_list(at, &self.rules.type_words) || self.in_list(at, &self.rules.block_words));
-        !opens_type && (head.clone().any(|at| self.tokens[at].is(b'(')) || statement == brace || self.starts_statement(head.start))
+        let has = |list: &[String]| head.clone().take_while(|&at| !self.tokens[at].is(b'(')).any(|at| self.in_list(at, list));
+        if has(&self.rules.type_words) {
+            Holds::Members
+        } else if !has(&self.rules.block_words)
+            && (head.clone().any(|at| self.tokens[at].is(b'(')) || statement == brace || self.starts_statement(statement))
+        {
+            Holds::Statements
+        } else {
+            Holds::Declarations
+        }
     }
 
     fn starts_statement(&self, at: usize) -> bool {
@@ -160,7 +172,16 @@ impl<'a> Finder<'a> {
     }
 
     /// Looks at the head of a declaration or statement that starts here.
-    fn declaration(&mut self, start: usize, in_code: bool) {
+    fn declaration(&mut self, start: usize, inside: Holds) {
+        let in_code = inside == Holds::Statements;
+        if inside == Holds::Declarations && self.is_capital(start) {
+            let end = self.end_of_use(start);
+            if end > start && self.tokens.get(end + 1).is_some_and(|token| token.is(b';')) {
+                // Written like a call where nothing is called.
+                self.take(start);
+                return;
+            }
+        }
         // The words that can be the type and the name, in order.
         let mut words: Vec<usize> = Vec::new();
         let mut builtin_before = false;
@@ -178,7 +199,9 @@ impl<'a> Finder<'a> {
                     while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
                         at += 1;
                     }
-                    if self.tokens.get(at + 1).is_some_and(|token| token.is(b')')) && self.tokens.get(at + 2).is_some_and(|token| token.is(b'(')) {
+                    if self.tokens.get(at + 1).is_some_and(|token| token.is(b')'))
+                        && self.tokens.get(at + 2).is_some_and(|token| token.is(b'('))
+                    {
                         at += 2;
                     }
                     break;
