@@ -16,14 +16,14 @@ mod values;
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
 pub use manifest::{
-    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Narrowing, Resolution,
-    SelfRule, TestMarkers, VisibilityRule,
+    Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Resolution, SelfRule,
+    TestMarkers, VisibilityRule,
 };
 pub use preprocessor::Preprocessor;
 pub(crate) use rule::{BaseRule, Pattern, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub(crate) use type_rule::TypeRule;
-pub use values::{Conversions, FlowKind, TypeFlow};
+pub use values::{Conversions, FlowKind, Narrowing, TypeFlow};
 
 use crate::model::LanguageId;
 use rustc_hash::FxHashMap;

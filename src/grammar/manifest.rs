@@ -4,7 +4,7 @@ use super::inherit;
 use super::rule::{Pattern, Rule};
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
-use super::values::{Conversions, TypeFlow};
+use super::values::{Conversions, Narrowing, TypeFlow};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -399,20 +399,6 @@ pub struct TestMarkers {
     pub macros: Vec<String>,
     /// Those among them whose first argument is a type that the test, named by the last one, is a member of.
     pub fixture_macros: Vec<String>,
-}
-
-/// Tests of a value's type.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
-pub struct Narrowing {
-    /// Functions `f(value, Type)` that tell whether the value is of the type.
-    pub calls: Vec<String>,
-    /// Operators that negate a condition.
-    pub not: Vec<String>,
-    /// Operators that join conditions that all hold.
-    pub and: Vec<String>,
-    /// Operators that join conditions of which one holds.
-    pub or: Vec<String>,
 }
 
 /// Names that the language or its library defines.

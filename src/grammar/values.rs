@@ -1,7 +1,21 @@
-//! Tables about values: what they may be passed as, and how their types flow through types of the library.
+//! Tables about values: what tests tell about them, what they may be passed as, how types flow through those of the library.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
+
+/// Tests of a value's type.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Narrowing {
+    /// Functions `f(value, Type)` that tell whether the value is of the type.
+    pub calls: Vec<String>,
+    /// Operators that negate a condition.
+    pub not: Vec<String>,
+    /// Operators that join conditions that all hold.
+    pub and: Vec<String>,
+    /// Operators that join conditions of which one holds.
+    pub or: Vec<String>,
+}
 
 /// What a generic wrapper does with its arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
