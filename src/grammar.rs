@@ -7,6 +7,7 @@ mod detect;
 mod import_form;
 mod inherit;
 mod manifest;
+mod position;
 mod preprocessor;
 mod rule;
 mod selector;

@@ -10,6 +10,7 @@ mod call;
 mod certain;
 mod closure;
 mod compute;
+mod definition;
 mod flow;
 mod heuristic;
 mod infer;

@@ -1,6 +1,7 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
 use super::inherit;
+use super::position::line_in;
 use super::rule::{Pattern, Rule};
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
@@ -463,28 +464,4 @@ fn rules<T: DeserializeOwned + Clone>(
         }
     }
     Ok(by_kind)
-}
-
-/// The line on which a key of a section stands in the last manifest that has it.
-fn line_in(texts: &[&str], section: &str, key: &str) -> usize {
-    texts.iter().rev().map(|text| line_of(text, section, key)).find(|&line| line > 0).unwrap_or(0)
-}
-
-/// The 1-based line on which a key of a section stands; 0 if it is written in a way this search does not see.
-fn line_of(text: &str, section: &str, key: &str) -> usize {
-    let header = format!("[{section}]");
-    let own_header = format!("[{section}.{key}]");
-    let mut inside = false;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        if line == own_header {
-            return number + 1;
-        }
-        if line.starts_with('[') {
-            inside = line == header;
-        } else if inside && line.split('=').next().is_some_and(|name| name.trim().trim_matches('"') == key) {
-            return number + 1;
-        }
-    }
-    0
 }

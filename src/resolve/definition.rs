@@ -1,0 +1,179 @@
+//! Declarations and the definitions that they stand for, in languages that keep the two apart.
+
+use super::{Resolver, Symbols};
+use crate::model::SymbolKind;
+use crate::model::facts::{Expr, ExprId, Symbol, flags};
+use crate::model::graph::{FileId, SymbolRef};
+
+impl Resolver<'_, '_> {
+    /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
+    /// because that has the default values.
+    pub(super) fn without_repeats(&self, symbols: &Symbols) -> Symbols {
+        let mut left = Symbols::new();
+        let is_declaration = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
+        let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
+        for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
+            let repeats = left
+                .iter()
+                .any(|known| (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol));
+            if !repeats {
+                left.push(*symbol);
+            }
+        }
+        left
+    }
+
+    /// Symbols with the definitions in the place of declarations.
+    pub(super) fn established(&mut self, symbols: &Symbols) -> Symbols {
+        let (mut found, mut open) = (Symbols::new(), Symbols::new());
+        for symbol in symbols {
+            if let Some(space) = self.program.linkage.of_symbol.get(symbol) {
+                // A namespace is one, however often it is opened.
+                if found.iter().any(|known| self.program.linkage.of_symbol.get(known) == Some(space)) {
+                    continue;
+                }
+            }
+            if self.program.symbol(*symbol).flags & flags::DECLARATION == 0 {
+                if !found.contains(symbol) {
+                    found.push(*symbol);
+                }
+                continue;
+            }
+            let definitions = self.definitions_of(*symbol);
+            if definitions.is_empty() && !open.iter().any(|known| self.same_signature(*known, *symbol)) {
+                open.push(*symbol);
+            }
+            for definition in definitions {
+                if !found.contains(&definition) {
+                    found.push(definition);
+                }
+            }
+        }
+        open.retain(|symbol| !found.iter().any(|known| self.same_signature(*known, *symbol)));
+        found.extend(open);
+        found
+    }
+
+    /// The definitions of what a symbol declares.
+    pub(super) fn definitions_of(&mut self, declaration: SymbolRef) -> Symbols {
+        let program = self.program;
+        let entry = program.symbol(declaration);
+        let name = program.name_of(declaration);
+        let candidates = match program.linkage.of_scope.get(&(declaration.file, entry.scope)) {
+            Some(&space) => program.linkage.names.get(&(space, name)),
+            None => {
+                let container = SymbolRef { file: declaration.file, symbol: entry.container };
+                if container.symbol.is_some() && program.symbol(container).kind.is_type() {
+                    program.extensions.get(&container).and_then(|members| members.get(&name))
+                } else {
+                    // Declared inside a function: it means what the namespace around has.
+                    let unit = program.known(declaration.file);
+                    let space = program.linkage.around(declaration.file, unit, entry.scope);
+                    space.and_then(|space| program.linkage.names.get(&(space, name)))
+                }
+            }
+        };
+        let mut found: Symbols = candidates.into_iter().flatten().copied().collect();
+        found.retain(|candidate| {
+            let other = program.symbol(*candidate);
+            other.flags & flags::DECLARATION == 0
+                && same_sort(entry, other)
+                && (candidate.file == declaration.file || other.flags & flags::EXPORTED != 0 || other.owner.is_some())
+        });
+        if found.iter().any(|candidate| self.same_signature(declaration, *candidate)) {
+            found.retain(|candidate| self.same_signature(declaration, *candidate));
+        } else {
+            found.retain(|candidate| program.symbol(*candidate).params.len == entry.params.len);
+        }
+        if found.iter().any(|candidate| candidate.file == declaration.file) {
+            found.retain(|candidate| candidate.file == declaration.file);
+        } else if found.len() > 1 {
+            let including: Symbols =
+                found.iter().copied().filter(|candidate| self.reachable(candidate.file).contains(&declaration.file)).collect();
+            if !including.is_empty() {
+                found = including;
+            }
+        }
+        found
+    }
+
+    /// The declarations that a definition stands for.
+    pub(super) fn declarations_of(&mut self, definition: SymbolRef) -> Symbols {
+        let program = self.program;
+        let entry = program.symbol(definition);
+        let unit = program.known(definition.file);
+        if !unit.language.manifest.resolution.declarations || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0 {
+            return Symbols::new();
+        }
+        let name = program.name_of(definition);
+        let mut found = match program.containers.get(&definition) {
+            Some(&container) => self.own_members(container, name),
+            None => {
+                let space = program.linkage.of_scope.get(&(definition.file, entry.scope));
+                space.and_then(|space| program.linkage.names.get(&(*space, name))).cloned().unwrap_or_default()
+            }
+        };
+        found.retain(|candidate| {
+            program.symbol(*candidate).flags & flags::DECLARATION != 0 && same_sort(entry, program.symbol(*candidate))
+        });
+        found.into_iter().filter(|candidate| self.definitions_of(*candidate).contains(&definition)).collect()
+    }
+
+    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads, the same parameters.
+    fn same_signature(&self, a: SymbolRef, b: SymbolRef) -> bool {
+        let (left, right) = (self.program.symbol(a), self.program.symbol(b));
+        if !same_sort(left, right) {
+            return false;
+        }
+        if !left.kind.is_callable() || !self.program.known(a.file).language.manifest.resolution.overloads {
+            return true;
+        }
+        left.params.len == right.params.len
+            && tail(left) == tail(right)
+            && left.params.range().zip(right.params.range()).all(|(x, y)| {
+                let x = self.program.known(a.file).facts.bindings[x].ty;
+                let y = self.program.known(b.file).facts.bindings[y].ty;
+                self.type_text(a.file, x) == self.type_text(b.file, y)
+            })
+    }
+
+    /// A type as written, without the namespaces before names.
+    fn type_text(&self, file: FileId, ty: ExprId) -> String {
+        let facts = self.program.known(file).facts;
+        let name = |name: crate::model::facts::NameId| name.get().map_or("", |position| &*facts.names[position]);
+        let Some(position) = ty.get() else { return String::new() };
+        let list = |run: crate::model::facts::Run| {
+            let parts: Vec<String> = facts.lists[run.range()].iter().map(|part| self.type_text(file, *part)).collect();
+            parts.join(",")
+        };
+        match facts.exprs[position] {
+            Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
+            Expr::Wrap(inner, wrapper) => format!("{} {}", self.type_text(file, inner), name(wrapper)),
+            Expr::Array(inner) => format!("{} pointer", self.type_text(file, inner)),
+            Expr::Apply(base, args) => format!("{}<{}>", self.type_text(file, base), list(args)),
+            Expr::Function(parts) => format!("({})", list(parts)),
+            _ => String::new(),
+        }
+    }
+}
+
+/// Whether one symbol can be the definition of the other.
+fn same_sort(a: &Symbol, b: &Symbol) -> bool {
+    if a.kind == SymbolKind::Macro || b.kind == SymbolKind::Macro {
+        return a.kind == b.kind;
+    }
+    let sort = |kind: SymbolKind| match kind {
+        kind if kind.is_callable() => 0,
+        SymbolKind::TypeAlias => 1,
+        kind if kind.is_type() => 2,
+        SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field => 3,
+        _ => 4,
+    };
+    sort(a.kind) == sort(b.kind)
+}
+
+/// What follows the parameters in a header, as far as it tells overloads apart.
+fn tail(symbol: &Symbol) -> bool {
+    let header = symbol.signature.rsplit_once(')').map_or("", |(_, tail)| tail);
+    header.split_whitespace().any(|word| word == "const")
+}
