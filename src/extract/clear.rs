@@ -70,6 +70,7 @@ mod tests {
         check("class API_EXPORT Door : public Base {};", "class Door : public Base {};");
         check("LIB_API struct state *open_door(int n);", "struct state *open_door(int n);");
         check("LIB_API void (shut)(int n);", "void (shut)(int n);");
+        check("LIB_API size (length) (state *s);", "size (length) (state *s);");
         check("static FORCE_INLINE UNUSED_ATTR size_t count(void) { return 1; }", "static size_t count(void) { return 1; }");
         check("class Q { int n_ GUARDED_BY(mu_); void f() REQUIRES(mu_) { g(); } };", "class Q { int n_ ; void f() { g(); } };");
         check("DEFINE_FLAG(int, limit, 1 << 10);\nint f();", "; int f();");

@@ -4,7 +4,7 @@ use super::ty::Entity;
 use super::unit::Unit;
 use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, flags};
+use crate::model::facts::{BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
 use rustc_hash::FxHashMap;
@@ -358,17 +358,24 @@ impl Resolver<'_, '_> {
         Symbols::new()
     }
 
-    /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name; a function that
-    /// the file itself defines is called all the same, because a macro of that name must have ended before it.
-    pub(super) fn put_in(&self, file: FileId, kind: SiteKind, symbols: Symbols) -> Symbols {
+    /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name. A function that
+    /// the file itself defines is called all the same after its definition, because a macro of that name must have ended
+    /// before it; unless the macro is defined still later.
+    pub(super) fn put_in(&self, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
         let text = |symbol: &SymbolRef| self.program.symbol(*symbol).signature.starts_with('#');
-        if kind != SiteKind::Call || symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
+        if site.kind != SiteKind::Call || symbols.len() < 2 || !symbols.iter().any(text) || symbols.iter().all(text) {
             return symbols;
         }
-        let own = symbols
-            .iter()
-            .any(|symbol| symbol.file == file && !text(symbol) && self.program.symbol(*symbol).flags & flags::DECLARATION == 0);
-        symbols.into_iter().filter(|symbol| text(symbol) != own).collect()
+        let last = |wanted: bool| {
+            let before = symbols.iter().filter(|symbol| symbol.file == file && text(symbol) == wanted);
+            let starts = before.map(|symbol| self.program.symbol(*symbol)).filter(|entry| entry.flags & flags::DECLARATION == 0);
+            starts.map(|entry| entry.extent.start_byte).filter(|&start| !wanted || start < site.byte).max()
+        };
+        let calls_function = match (last(false), last(true)) {
+            (Some(function), Some(text)) => function > text,
+            (function, _) => function.is_some(),
+        };
+        symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
     }
 
     /// Whether a value of the type is made without a constructor, by converting a value of a builtin type.

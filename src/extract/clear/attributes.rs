@@ -296,7 +296,10 @@ impl<'a> Finder<'a> {
     fn thin_out(&mut self, mut words: Vec<usize>, end: usize, last_is_mark: bool, in_code: bool) {
         let Some(mark) = self.tokens.get(end).map(|token| token.kind) else { return };
         let opens = mark == Kind::Mark(b'(');
-        let needed = if opens && last_is_mark && self.tokens[end.saturating_sub(1)].kind != Kind::Word
+        let names = |at: usize, mark: u8| self.tokens.get(at).is_some_and(|token| token.is(mark));
+        let encloses_name = opens && self.word(end + 1).is_some() && names(end + 2, b')') && names(end + 3, b'(');
+        let needed = if encloses_name
+            || opens && last_is_mark && self.tokens[end.saturating_sub(1)].kind != Kind::Word
             || opens && words.last().is_some_and(|&last| self.in_list(last, &self.rules.builtin_types))
         {
             // The name is in the parentheses.
