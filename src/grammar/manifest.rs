@@ -210,8 +210,6 @@ pub struct Names {
     pub values_member: Option<String>,
     /// What the names of macros end in where they are applied: macros have names of their own.
     pub macro_suffix: Option<String>,
-    /// A list of names that are exported (`__all__`).
-    pub export_list: Option<String>,
     /// Member that makes a value callable.
     pub call_member: Option<String>,
     /// Member whose result a `with` binds.
@@ -283,8 +281,6 @@ pub struct Resolution {
     pub variants_visible: bool,
     /// Declarations and definitions of one name are one thing (headers).
     pub declarations: bool,
-    /// Names with internal linkage are seen in their file only.
-    pub file_linkage: bool,
     /// Indexing a pointer gives what it leads to.
     pub pointers_index: bool,
     /// In a function, a declarator with a list of bare names is a variable made with them, not a declared function.
@@ -325,8 +321,6 @@ pub struct Modifiers {
     pub abstract_decorators: Vec<String>,
     /// Decorators that mark one of several signatures of a callable.
     pub overload_decorators: Vec<String>,
-    /// Decorators that replace a generator by the context it manages.
-    pub context_decorators: Vec<String>,
     /// Decorators that mark what is deprecated.
     pub deprecated_decorators: Vec<String>,
     /// Decorators that compile what follows only under a condition.
