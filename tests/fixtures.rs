@@ -13,7 +13,7 @@ use cograph::grammar;
 use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
 use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, SymbolRef, Target};
 use cograph::model::{RepoPath, SkipReason};
-use cograph::resolve::{Program, ProjectFile};
+use cograph::resolve::{ProjectFile, Tables};
 
 struct Fixture {
     sources: Vec<(RepoPath, String)>,
@@ -53,7 +53,7 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         .map(|(path, text)| {
             let language = grammar::detect(path, text.as_bytes(), &neighbours);
             let content = match language {
-                Some(language) => Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default())),
+                Some(language) => Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default()).into()),
                 None => Err(SkipReason::NoLanguage),
             };
             let stamp = FileStamp { size: text.len() as u64, modified_ns: 0, hash: 0 };
@@ -67,9 +67,10 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
-    let program = Program::new(&files, &project_files);
-    let resolutions =
-        (0..files.len()).map(|position| program.resolve_file(FileId(u32::try_from(position).expect("few files")))).collect();
+    let tables = Tables::new(&files, &project_files);
+    let resolutions = (0..files.len())
+        .map(|position| tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution)
+        .collect();
     Built { files, resolutions }
 }
 
@@ -78,7 +79,7 @@ impl Built {
         self.files
             .iter()
             .zip(&self.resolutions)
-            .filter_map(|(file, resolution)| file.content.as_ref().ok().map(|facts| (&file.path, facts, resolution)))
+            .filter_map(|(file, resolution)| file.content.as_ref().ok().map(|facts| (&file.path, &**facts, resolution)))
     }
 
     fn symbol(&self, symbol: SymbolRef) -> String {

@@ -124,7 +124,7 @@ fn what_has_no_name_is_stored_without_one() {
     let symbol = builder.symbol(file, SymbolKind::Function, "f", (1, 2), Options::default());
     builder.site(file, Some(symbol), SiteKind::Import, "anything", (2, 0), Answer::Unknown, Step::Dynamic);
     let (mut graph, _) = builder.finish();
-    let facts = graph.files[0].content.as_mut().expect("a file with facts");
+    let facts = std::sync::Arc::make_mut(graph.files[0].content.as_mut().expect("a file with facts"));
     facts.sites[0].name = NameId::NONE;
     let cache = Cache::new();
     cache.publish(&graph).expect("a store");

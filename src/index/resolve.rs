@@ -9,18 +9,18 @@ use super::workers::{Workers, guarded};
 use super::{IndexError, Run};
 use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
 use crate::model::{Step, Verdict};
-use crate::resolve::Program;
+use crate::resolve::Tables;
 
 pub(super) fn resolve(root: &Path, taken: &TakenIn, run: &Run, workers: &Workers) -> Result<Vec<FileResolution>, IndexError> {
     let files = &taken.files;
     let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
-    let program = workers
-        .run(|| Program::new(files, &taken.project_files))
+    let tables = workers
+        .run(|| Tables::new(files, &taken.project_files))
         .map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));
     let results = workers.map(&order, run, |position| {
-        let resolution = resolve_file(&program, position, &files[position]);
+        let resolution = resolve_file(&tables, position, &files[position]);
         counter.add_one();
         resolution
     });
@@ -55,10 +55,10 @@ fn bring_relations_home(resolutions: &mut [FileResolution]) {
     }
 }
 
-fn resolve_file(program: &Program, position: usize, file: &FileRecord) -> FileResolution {
+fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> FileResolution {
     let Ok(facts) = &file.content else { return FileResolution::default() };
     let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-    guarded(|| program.resolve_file(id)).unwrap_or_else(|message| {
+    guarded(|| tables.resolve_file(id).resolution).unwrap_or_else(|message| {
         tracing::error!(path = file.path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         FileResolution {

@@ -3,6 +3,7 @@
 
 use rustc_hash::FxHashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::Run;
 use super::plan::Plan;
@@ -70,7 +71,7 @@ fn take_in_file(
     };
     let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
-        record.content = facts(&file.path, language, text, run);
+        record.content = facts(&file.path, language, text, run).map(Arc::new);
     }
     (record, project_file)
 }

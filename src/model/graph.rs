@@ -1,5 +1,7 @@
 //! What resolution adds to facts, and the file records that go into a store: the boundary between `index`, `resolve` and `store`.
 
+use std::sync::Arc;
+
 use super::facts::{FileFacts, LocalSymbol};
 use super::{LanguageId, RelationKind, RepoPath, SkipReason, Step, Verdict};
 
@@ -87,7 +89,7 @@ pub struct FileRecord {
     /// Its language, if one claims it.
     pub language: Option<LanguageId>,
     /// Its facts, or why it has none.
-    pub content: Result<FileFacts, SkipReason>,
+    pub content: Result<Arc<FileFacts>, SkipReason>,
 }
 
 /// A whole repository, ready to be stored. `files` is sorted by path; `resolutions` runs parallel to it.

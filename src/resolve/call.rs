@@ -58,7 +58,7 @@ impl Resolver<'_, '_> {
         }
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let names = &self.program.known(symbol.file).language.manifest.names;
-        let Some(name) = names.call_member.as_deref().and_then(|member| self.program.names.get(member)) else {
+        let Some(name) = names.call_member.as_deref().and_then(|member| self.program.named(member)) else {
             return Ty::Unknown;
         };
         let member = self.member_ty(value, name);
@@ -153,7 +153,7 @@ impl Resolver<'_, '_> {
         let mut found: Symbols = own
             .map(|(position, _)| SymbolRef { file: symbol.file, symbol: crate::model::facts::LocalSymbol::at(position) })
             .collect();
-        let elsewhere = self.program.extensions.get(&symbol).and_then(|members| members.get(&self.program.name_of(symbol)));
+        let elsewhere = self.program.extensions(symbol).and_then(|members| members.get(&self.program.name_of(symbol)));
         for member in elsewhere.into_iter().flatten() {
             if self.program.symbol(*member).kind == SymbolKind::Constructor && !found.contains(member) {
                 found.push(*member);

@@ -27,9 +27,9 @@ impl Resolver<'_, '_> {
     pub(super) fn established(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
         for symbol in symbols {
-            if let Some(space) = self.program.linkage.of_symbol.get(symbol) {
+            if let Some(space) = self.program.space_of_symbol(*symbol) {
                 // A namespace is one, however often it is opened.
-                if found.iter().any(|known| self.program.linkage.of_symbol.get(known) == Some(space)) {
+                if found.iter().any(|known| self.program.space_of_symbol(*known) == Some(space)) {
                     continue;
                 }
             }
@@ -59,17 +59,17 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let entry = program.symbol(declaration);
         let name = program.name_of(declaration);
-        let candidates = match program.linkage.of_scope.get(&(declaration.file, entry.scope)) {
-            Some(&space) => program.linkage.names.get(&(space, name)),
+        let candidates = match program.space_of_scope(declaration.file, entry.scope) {
+            Some(&space) => program.in_space(space, name),
             None => {
                 let container = SymbolRef { file: declaration.file, symbol: entry.container };
                 if container.symbol.is_some() && program.symbol(container).kind.is_type() {
-                    program.extensions.get(&container).and_then(|members| members.get(&name))
+                    program.extensions(container).and_then(|members| members.get(&name))
                 } else {
                     // Declared inside a function: it means what the namespace around has.
                     let unit = program.known(declaration.file);
-                    let space = program.linkage.around(declaration.file, unit, entry.scope);
-                    space.and_then(|space| program.linkage.names.get(&(space, name)))
+                    let space = program.space_around(declaration.file, unit, entry.scope);
+                    space.and_then(|space| program.in_space(space, name))
                 }
             }
         };
@@ -106,11 +106,11 @@ impl Resolver<'_, '_> {
             return Symbols::new();
         }
         let name = program.name_of(definition);
-        let mut found = match program.containers.get(&definition) {
+        let mut found = match program.container(definition) {
             Some(&container) => self.own_members(container, name),
             None => {
-                let space = program.linkage.of_scope.get(&(definition.file, entry.scope));
-                space.and_then(|space| program.linkage.names.get(&(*space, name))).cloned().unwrap_or_default()
+                let space = program.space_of_scope(definition.file, entry.scope);
+                space.and_then(|space| program.in_space(*space, name)).cloned().unwrap_or_default()
             }
         };
         found.retain(|candidate| {

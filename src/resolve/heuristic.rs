@@ -18,7 +18,7 @@ impl Resolver<'_, '_> {
         if site.kind != SiteKind::Call || self.is_common(file, name) {
             return unknown;
         }
-        let Some(all) = self.program.members.get(&name) else { return unknown };
+        let Some(all) = self.program.members(name) else { return unknown };
         let family = super::modules::family(self.program.known(file).language);
         let in_family = |symbol: &SymbolRef| super::modules::family(self.program.known(symbol.file).language) == family;
         let all: Symbols = all.iter().copied().filter(in_family).collect();
@@ -57,21 +57,7 @@ impl Resolver<'_, '_> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();
         }
-        let mut reached: FxHashSet<FileId> = FxHashSet::default();
-        let mut waiting = vec![file];
-        while let Some(next) = waiting.pop() {
-            if !reached.insert(next) {
-                continue;
-            }
-            let Some(unit) = self.program.unit(next) else { continue };
-            waiting.extend((0..unit.facts.imports.len()).filter_map(|import| self.program.import_file(next, import)));
-            if unit.language.manifest.modules.shared_folder
-                && let Some(package) = self.program.modules.package_of(next)
-            {
-                waiting.extend(self.program.modules.package(package).files.iter().copied());
-            }
-        }
-        let reached = Rc::new(reached);
+        let reached: Rc<FxHashSet<FileId>> = Rc::new(self.program.reached_from(file).into_iter().collect());
         self.reach.insert(file, reached.clone());
         reached
     }

@@ -226,7 +226,7 @@ impl Resolver<'_, '_> {
     pub(super) fn unaliased(&mut self, ty: Ty) -> Ty {
         if let Ty::Instance(symbol, args) = &ty {
             let entry = self.program.symbol(*symbol);
-            let distinct = self.program.extensions.contains_key(symbol);
+            let distinct = self.program.extensions(*symbol).is_some();
             if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && !distinct && self.depth < DEPTH {
                 self.depth += 1;
                 let target = self.instance_of_expr(symbol.file, entry.ty);

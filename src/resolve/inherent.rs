@@ -44,7 +44,7 @@ impl Resolver<'_, '_> {
     fn outside_interface(&self, symbol: SymbolRef, name: Name) -> Option<(&'static str, &'static TypeFlow)> {
         let language = self.program.known(symbol.file).language;
         let text = self.program.text(name);
-        let implemented = self.program.implemented_outside.get(&symbol).into_iter().flatten().map(|interface| &**interface);
+        let implemented = self.program.implemented_outside(symbol).into_iter().flatten().map(|interface| &**interface);
         let tables = implemented.chain(std::iter::once(ANY_TYPE)).filter_map(|interface| language.flow(interface));
         tables.into_iter().find(|(_, flow)| flow.members.contains_key(text))
     }
@@ -73,7 +73,7 @@ impl Resolver<'_, '_> {
     fn next_item(&mut self, value: &Ty) -> Ty {
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let language = self.program.known(symbol.file).language;
-        let Some(next) = language.manifest.names.iterator_members.last().and_then(|next| self.program.names.get(next)) else {
+        let Some(next) = language.manifest.names.iterator_members.last().and_then(|next| self.program.named(next)) else {
             return Ty::Unknown;
         };
         match &self.own_members(*symbol, next)[..] {
@@ -166,7 +166,7 @@ impl Resolver<'_, '_> {
 
     /// A member that a type from outside gains in the repository.
     pub(super) fn gained(&mut self, outer: &str, name: Name) -> Option<Symbols> {
-        let found = self.program.gained.get(last_segment(outer)).and_then(|members| members.get(&name))?;
+        let found = self.program.gained(last_segment(outer)).and_then(|members| members.get(&name))?;
         let found: Symbols = found.iter().copied().filter(|member| self.is_wanted(*member)).collect();
         (!found.is_empty()).then(|| self.inherent(found))
     }
@@ -213,7 +213,7 @@ impl Resolver<'_, '_> {
 
     /// The field of a value by its position.
     pub(super) fn positional(&mut self, value: &Ty, position: usize) -> Ty {
-        let Some(name) = self.program.names.get(&position.to_string()) else { return Ty::Unknown };
+        let Some(name) = self.program.named(&position.to_string()) else { return Ty::Unknown };
         self.member_ty(&super::infer::instance_of(value), name)
     }
 }

@@ -1,5 +1,6 @@
 //! Files that are pasted into each other: names outside of types and functions as a file sees them through what it includes.
 
+use super::tables::Tables;
 use super::ty::Entity;
 use super::unit::Unit;
 use super::{Name, Program, Resolver, Symbols};
@@ -7,7 +8,8 @@ use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 
 /// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -19,6 +21,8 @@ pub(super) struct Linkage {
     roots: FxHashMap<&'static str, Space>,
     /// The namespace around each, and its own name.
     parents: Vec<Option<Space>>,
+    /// What each is called from the outermost on, as a hash: the same after a change, unlike its number.
+    identities: Vec<u64>,
     children: FxHashMap<(Space, Name), Space>,
     pub(super) of_scope: FxHashMap<(FileId, ScopeId), Space>,
     pub(super) of_symbol: FxHashMap<SymbolRef, Space>,
@@ -34,22 +38,27 @@ pub(super) struct Linkage {
 }
 
 impl Linkage {
-    pub(super) fn new(units: &[Option<Unit<'_>>]) -> Self {
+    pub(super) fn new(tables: &Tables) -> Self {
         let mut linkage = Self::default();
-        for (position, unit) in units.iter().enumerate() {
-            let Some(unit) = unit else { continue };
+        for (file, unit) in tables.units() {
             if unit.language.manifest.modules.system == ModuleSystem::Includes {
-                let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-                linkage.add_scopes(file, unit);
-                linkage.add_names(file, unit);
+                linkage.add_scopes(file, &unit);
+                linkage.add_names(file, &unit);
             }
         }
         linkage
     }
 
-    fn space(&mut self, parent: Option<Space>) -> Space {
+    fn space(&mut self, parent: Option<Space>, name: u64) -> Space {
+        let around = parent.map_or(0, |parent| self.identity(parent));
+        self.identities.push(FxBuildHasher.hash_one((around, name)));
         self.parents.push(parent);
         Space(u32::try_from(self.parents.len() - 1).expect("there are fewer namespaces than scopes"))
+    }
+
+    /// The hash of what a namespace is called.
+    pub(super) fn identity(&self, space: Space) -> u64 {
+        self.identities[space.0 as usize]
     }
 
     fn add_scopes(&mut self, file: FileId, unit: &Unit<'_>) {
@@ -57,7 +66,7 @@ impl Linkage {
         let root = match self.roots.get(family) {
             Some(&root) => root,
             None => {
-                let root = self.space(None);
+                let root = self.space(None, FxBuildHasher.hash_one(family));
                 self.roots.insert(family, root);
                 root
             }
@@ -73,7 +82,7 @@ impl Linkage {
                     let space = match self.children.get(&(parent, name)) {
                         Some(&space) => space,
                         None => {
-                            let space = self.space(Some(parent));
+                            let space = self.space(Some(parent), u64::from(name.0));
                             self.children.insert((parent, name), space);
                             space
                         }
@@ -133,19 +142,13 @@ impl Linkage {
         }
     }
 
-    /// Everything that a namespace holds under a name, in all files.
-    pub(super) fn members(&self, namespace: SymbolRef, name: Name) -> Symbols {
-        let space = self.of_symbol.get(&namespace);
-        space.and_then(|space| self.names.get(&(*space, name))).cloned().unwrap_or_default()
-    }
-
     /// The namespace that a path names from another one outwards.
     fn find(&self, program: &Program<'_>, from: Space, path: &str, separator: &str) -> Option<Space> {
         let mut start = Some(from);
         while let Some(space) = start {
             let mut segments = path.split(separator).filter(|segment| !segment.is_empty());
             let found = segments.try_fold(space, |space, segment| {
-                program.names.get(segment).and_then(|name| self.children.get(&(space, name)).copied())
+                program.named(segment).and_then(|name| self.children.get(&(space, name)).copied())
             });
             if found.is_some() {
                 return found;
@@ -163,23 +166,23 @@ fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
 
 /// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
 /// around it, so this goes on until nothing changes.
-pub(super) fn nest(program: &mut Program<'_>) {
+pub(super) fn nest(tables: &mut Tables) {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {
-        let found = nested(program);
+        let found = tables.asking(nested);
         if found == known {
             return;
         }
         for (member, owner) in &known {
-            let name = program.name_of(*member);
-            if let Some(members) = program.extensions.get_mut(owner).and_then(|members| members.get_mut(&name)) {
+            let name = tables.name_of(*member);
+            if let Some(members) = tables.extensions.get_mut(owner).and_then(|members| members.get_mut(&name)) {
                 members.retain(|other| other != member);
             }
         }
         for (member, owner) in &found {
-            let name = program.name_of(*member);
-            program.extensions.entry(*owner).or_default().entry(name).or_default().push(*member);
-            program.containers.insert(*member, *owner);
+            let name = tables.name_of(*member);
+            tables.extensions.entry(*owner).or_default().entry(name).or_default().push(*member);
+            tables.containers.insert(*member, *owner);
         }
         known = found;
     }
@@ -188,12 +191,10 @@ pub(super) fn nest(program: &mut Program<'_>) {
 fn nested(program: &Program<'_>) -> Vec<(SymbolRef, SymbolRef)> {
     let mut resolver = Resolver::new(program, FileId(0));
     let mut found = Vec::new();
-    for (position, unit) in program.units.iter().enumerate() {
-        let Some(unit) = unit else { continue };
+    for (file, unit) in program.whole().units() {
         if !unit.language.manifest.resolution.declarations {
             continue;
         }
-        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
         resolver.home = file;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if symbol.kind.is_type()
@@ -211,20 +212,19 @@ impl Resolver<'_, '_> {
     /// What a name means in a namespace, or in the outermost one, as a file sees it.
     pub(super) fn seen_in_space(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<(Entity, Step)> {
         let program = self.program;
-        let linkage = &program.linkage;
-        let Some(&space) = linkage.of_scope.get(&(file, scope)) else {
-            let imports = linkage.opened_locally.get(&(file, scope))?;
+        let Some(&space) = program.space_of_scope(file, scope) else {
+            let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
         let reach = self.reachable(file);
-        let found: Symbols = linkage
-            .names
-            .get(&(space, name))
+        let found: Symbols = program
+            .in_space(space, name)
             .map_or_else(Symbols::new, |symbols| symbols.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect());
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
             return Some((Entity::Symbols(found), step));
         }
+        let linkage = program.spaces();
         for (of, import) in linkage.aliases.get(&(space, name)).into_iter().flatten() {
             if reach.contains(of) {
                 return self.used(*of, *import).map(|entity| (entity, Step::Import));
@@ -244,15 +244,15 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let unit = program.known(file);
         let entry = &unit.facts.imports[import.get()?];
-        let from = program.linkage.around(file, unit, entry.scope)?;
+        let from = program.space_around(file, unit, entry.scope)?;
         let separator = unit.language.manifest.modules.separator.as_str();
-        let target = program.linkage.find(program, from, &entry.module, separator)?;
+        let target = program.spaces().find(program, from, &entry.module, separator)?;
         self.visible_in(file, target, name)
     }
 
     fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
         let reach = self.reachable(file);
-        let all = self.program.linkage.names.get(&(space, name))?;
+        let all = self.program.in_space(space, name)?;
         let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
         (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
     }
@@ -262,9 +262,9 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let unit = program.known(file);
         let entry = &unit.facts.imports[import.get()?];
-        let linkage = &program.linkage;
+        let linkage = program.spaces();
         let separator = unit.language.manifest.modules.separator.as_str();
-        let from = linkage.around(file, unit, entry.scope)?;
+        let from = program.space_around(file, unit, entry.scope)?;
         let space = match entry.module.is_empty() {
             true => linkage.roots.get(super::modules::family(unit.language)).copied(),
             false => linkage.find(program, from, &entry.module, separator),
@@ -273,18 +273,18 @@ impl Resolver<'_, '_> {
             if !entry.item.is_some() {
                 return linkage.symbols.get(&space).map(|symbol| Entity::Symbols(Symbols::from_slice(&[*symbol])));
             }
-            let all = linkage.names.get(&(space, unit.name(entry.item)));
+            let all = program.in_space(space, unit.name(entry.item));
             return all.map(|symbols| Entity::Symbols(symbols.clone()));
         }
         // The path goes through a type.
         let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());
-        let first = program.names.get(segments.next()?)?;
+        let first = program.named(segments.next()?)?;
         if self.depth > 16 || (entry.item.is_some() && unit.name(entry.item) == first) {
             return None;
         }
         self.depth += 1;
         let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
-        let mut rest: Vec<Name> = segments.filter_map(|segment| program.names.get(segment)).collect();
+        let mut rest: Vec<Name> = segments.filter_map(|segment| program.named(segment)).collect();
         rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
         let found = rest.into_iter().try_fold(start?, |entity, name| self.below(&entity, name, &mut Vec::new()));
         self.depth -= 1;
@@ -294,9 +294,9 @@ impl Resolver<'_, '_> {
     /// A name that nothing included declares: the only definition that any file offers to others under it.
     pub(super) fn linked(&mut self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
         let program = self.program;
-        let mut space = program.linkage.around(file, program.known(file), scope);
+        let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(all) = program.linkage.names.get(&(current, name)) {
+            if let Some(all) = program.in_space(current, name) {
                 let offered = |symbol: &SymbolRef| {
                     let entry = program.symbol(*symbol);
                     entry.flags & flags::EXPORTED != 0 && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
@@ -307,7 +307,7 @@ impl Resolver<'_, '_> {
                     return Some(Entity::Symbols(Symbols::from_slice(&[only])));
                 }
             }
-            space = program.linkage.parents[current.0 as usize];
+            space = program.spaces().parents[current.0 as usize];
         }
         None
     }
@@ -319,8 +319,8 @@ impl Resolver<'_, '_> {
         for arg in args {
             let super::ty::Ty::Instance(symbol, _) = arg else { continue };
             let unit = program.known(symbol.file);
-            let Some(space) = program.linkage.around(symbol.file, unit, program.symbol(*symbol).scope) else { continue };
-            for candidate in program.linkage.names.get(&(space, name)).into_iter().flatten() {
+            let Some(space) = program.space_around(symbol.file, unit, program.symbol(*symbol).scope) else { continue };
+            for candidate in program.in_space(space, name).into_iter().flatten() {
                 if program.symbol(*candidate).kind.is_callable() && !found.contains(candidate) {
                     found.push(*candidate);
                 }
@@ -348,7 +348,7 @@ impl Resolver<'_, '_> {
                 return found;
             }
             let entry = self.program.symbol(ty);
-            let around = match self.program.containers.get(&ty) {
+            let around = match self.program.container(ty) {
                 Some(&container) => container,
                 None => SymbolRef { file: ty.file, symbol: entry.container },
             };

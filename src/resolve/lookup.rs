@@ -152,7 +152,7 @@ impl<'a> Resolver<'_, 'a> {
         let kind = unit.scope_kind(scope);
         if let Some((_, import)) = import {
             let external =
-                matches!(self.program.modules.target(file, import.import.get().unwrap_or(0)), ImportTarget::External(_));
+                matches!(self.program.import_target(file, import.import.get().unwrap_or(0)), ImportTarget::External(_));
             if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
                 return Some(Found::Import(file, import.import));
             }
@@ -231,7 +231,7 @@ impl<'a> Resolver<'_, 'a> {
         let manifest = &unit.language.manifest;
         let shares = manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
         if shares
-            && let Some(package) = self.program.modules.package_of(file)
+            && let Some(package) = self.program.package_of(file)
             && let Some(entity) = self.module_member(Module::Package(package), name, &mut Visited::new())
         {
             return Some((entity, Step::Package));
@@ -241,10 +241,10 @@ impl<'a> Resolver<'_, 'a> {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
-        if let Some(library) = self.program.modules.library(file, text) {
+        if let Some(library) = self.program.library(file, text) {
             return Some((Entity::Module(Module::File(library)), Step::ModuleMember));
         }
-        if self.program.modules.depends_on(file, text) {
+        if self.program.depends_on(file, text) {
             return Some((Entity::External(Rc::from(text)), Step::ExternalImport));
         }
         let builtins = &manifest.builtins;
@@ -264,10 +264,10 @@ impl<'a> Resolver<'_, 'a> {
         if manifest.modules.system != ModuleSystem::DeclaredPackages {
             return None;
         }
-        let outside = unit.wildcards.iter().filter_map(|import| import.get()).filter(|&import| {
+        let outside = unit.wildcards().iter().filter_map(|import| import.get()).filter(|&import| {
             let of_members = unit.facts.imports[import].level > 0;
             of_members == (self.wanted == Some(true))
-                && matches!(self.program.modules.target(file, import), ImportTarget::External(_))
+                && matches!(self.program.import_target(file, import), ImportTarget::External(_))
         });
         let outside: SmallVec<[usize; 4]> = outside.collect();
         let text = self.program.text(name);
@@ -284,14 +284,14 @@ impl<'a> Resolver<'_, 'a> {
     pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, from: ScopeId, visited: &mut Visited) -> Option<Entity> {
         let unit = self.program.known(file);
         let closed = unit.language.manifest.modules.closed;
-        let module = |scope| closed.then(|| super::modules::inline_modules(unit, scope));
-        let wildcards = unit.wildcards.clone();
-        wildcards.into_iter().find_map(|import| {
+        let module = |scope| closed.then(|| super::modules::inline_modules(&unit, scope));
+        let wildcards = unit.wildcards();
+        wildcards.iter().find_map(|&import| {
             let scope = unit.facts.imports[import.get()?].scope;
             if !self.encloses(file, scope, from) || module(scope) != module(from) {
                 return None;
             }
-            let ImportTarget::Path { module, path } = self.program.modules.target(file, import.get()?) else { return None };
+            let ImportTarget::Path { module, path } = self.program.import_target(file, import.get()?) else { return None };
             if path.is_empty() {
                 return self.module_member(*module, name, visited);
             }
@@ -310,7 +310,7 @@ impl<'a> Resolver<'_, 'a> {
         {
             return Some(entity);
         }
-        match self.program.modules.target(file, position) {
+        match self.program.import_target(file, position) {
             ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
             ImportTarget::Path { module, path } => {
                 let kind = self.program.known(file).facts.imports[position].kind;
@@ -337,7 +337,7 @@ impl<'a> Resolver<'_, 'a> {
     fn whole_export(&mut self, module: Module, visited: &mut Visited) -> Option<Entity> {
         let Module::File(file) = module else { return None };
         let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
-        let name = self.program.names.get(object)?;
+        let name = self.program.named(object)?;
         if visited.len() >= CHAIN || visited.contains(&(Place::Module(module), name)) {
             return None;
         }
@@ -377,7 +377,7 @@ impl<'a> Resolver<'_, 'a> {
     pub(super) fn symbol_member(&mut self, symbol: SymbolRef, name: Name, visited: &mut Visited) -> Option<Entity> {
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
-            let shared = self.program.linkage.members(symbol, name);
+            let shared = self.program.space_members(symbol, name);
             if !shared.is_empty() {
                 return Some(Entity::Symbols(shared));
             }
@@ -410,7 +410,7 @@ impl<'a> Resolver<'_, 'a> {
             Module::File(file) => self.file_member(file, name, visited),
             Module::Package(package) => self.package_member(package, name),
         };
-        let found = found.or_else(|| self.program.modules.child(self.program, module, name).map(Entity::Module));
+        let found = found.or_else(|| self.program.child_module(module, name).map(Entity::Module));
         let found = found.or_else(|| match module {
             Module::File(file) => self.macro_named(file, name, ScopeId(0), u32::MAX),
             Module::Package(_) => None,
@@ -454,7 +454,7 @@ impl<'a> Resolver<'_, 'a> {
 
     fn package_member(&mut self, package: u32, name: Name) -> Option<Entity> {
         let mut symbols = Symbols::new();
-        let files = self.program.modules.package(package).files.clone();
+        let files = self.program.package_files(package).clone();
         for file in files {
             let unit = self.program.known(file);
             let bound = unit.bindings(ScopeId(0), name).filter(|(_, binding)| binding.kind == BindingKind::Symbol);

@@ -25,7 +25,7 @@ impl Resolver<'_, '_> {
 
     /// A member that a callable was given.
     pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
-        let given = |symbol: SymbolRef| self.program.extensions.get(&symbol).and_then(|members| members.get(&name));
+        let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
         match self.maker(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
             None => Member::Outside(Rc::from(self.program.text(name))),

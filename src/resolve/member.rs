@@ -2,6 +2,7 @@
 
 use super::modules::Module;
 use super::order::{breadth_first, depth_first, merge};
+use super::tables::Tables;
 use super::ty::{Entity, Ty};
 use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::MemberLookup;
@@ -22,16 +23,53 @@ pub(super) struct Hierarchy {
 }
 
 /// Finds out which members are defined outside of their type's body, and which interfaces types implement there.
-pub(super) fn extend(program: &mut Program<'_>) {
-    let mut found: Vec<(SymbolRef, SymbolRef)> = Vec::new();
-    let mut implemented: Vec<(SymbolRef, SymbolRef)> = Vec::new();
-    let mut outside: Vec<(SymbolRef, Box<str>)> = Vec::new();
-    let mut gained: Vec<(Box<str>, SymbolRef)> = Vec::new();
+pub(super) fn extend(tables: &mut Tables) {
+    let Found { members, implemented, outside, gained } = tables.asking(find);
+    for (member, owner) in members {
+        if tables.containers.contains_key(&member) {
+            continue;
+        }
+        let name = tables.name_of(member);
+        tables.linkage.add_member(owner, name, member);
+        tables.extensions.entry(owner).or_default().entry(name).or_default().push(member);
+        tables.containers.insert(member, owner);
+    }
+    for (outside, member) in gained {
+        let name = tables.name_of(member);
+        tables.gained.entry(outside).or_default().entry(name).or_default().push(member);
+    }
+    for (owner, interface) in outside {
+        let interfaces = tables.implemented_outside.entry(owner).or_default();
+        if !interfaces.contains(&interface) {
+            interfaces.push(interface);
+        }
+    }
+    for (owner, interface) in implemented {
+        let interfaces = tables.implemented.entry(owner).or_default();
+        if !interfaces.contains(&interface) {
+            interfaces.push(interface);
+        }
+    }
+}
+
+/// What files say about types that are not theirs.
+#[derive(Default)]
+struct Found {
+    /// Members with their types.
+    members: Vec<(SymbolRef, SymbolRef)>,
+    /// Types with interfaces that they implement.
+    implemented: Vec<(SymbolRef, SymbolRef)>,
+    /// The same for interfaces from outside.
+    outside: Vec<(SymbolRef, Box<str>)>,
+    /// Types from outside with members that they gain.
+    gained: Vec<(Box<str>, SymbolRef)>,
+}
+
+fn find(program: &Program<'_>) -> Found {
+    let mut found = Found::default();
     let mut resolver = Resolver::new(program, FileId(0));
-    for position in 0..program.files.len() {
-        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+    for (file, unit) in program.whole().units() {
         resolver.home = file;
-        let Some(unit) = program.unit(file) else { continue };
         let mut previous = None;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if !symbol.owner.is_some() {
@@ -39,54 +77,29 @@ pub(super) fn extend(program: &mut Program<'_>) {
             }
             let Some(owner) = resolver.named_type(file, symbol.owner) else {
                 if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
-                    gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                    found.gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
                 }
                 continue;
             };
-            found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
                 match resolver.named_type(file, symbol.implements) {
-                    Some(interface) => implemented.push((owner, interface)),
-                    None => outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface))),
+                    Some(interface) => found.implemented.push((owner, interface)),
+                    None => {
+                        found.outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface)))
+                    }
                 }
             }
             previous = Some((symbol.owner, symbol.implements));
         }
     }
-    drop(resolver);
-    for (member, owner) in found {
-        if program.containers.contains_key(&member) {
-            continue;
-        }
-        let name = program.name_of(member);
-        program.linkage.add_member(owner, name, member);
-        program.extensions.entry(owner).or_default().entry(name).or_default().push(member);
-        program.containers.insert(member, owner);
-    }
-    for (outside, member) in gained {
-        let name = program.name_of(member);
-        program.gained.entry(outside).or_default().entry(name).or_default().push(member);
-    }
-    for (owner, interface) in outside {
-        let interfaces = program.implemented_outside.entry(owner).or_default();
-        if !interfaces.contains(&interface) {
-            interfaces.push(interface);
-        }
-    }
-    for (owner, interface) in implemented {
-        let interfaces = program.implemented.entry(owner).or_default();
-        if !interfaces.contains(&interface) {
-            interfaces.push(interface);
-        }
-    }
+    found
 }
 
 /// Every symbol of some kinds, by name.
-pub(super) fn by_name(program: &Program<'_>, kinds: &[SymbolKind]) -> FxHashMap<Name, Symbols> {
+pub(super) fn by_name(tables: &Tables, kinds: &[SymbolKind]) -> FxHashMap<Name, Symbols> {
     let mut members: FxHashMap<Name, Symbols> = FxHashMap::default();
-    for (position, unit) in program.units.iter().enumerate() {
-        let Some(unit) = unit else { continue };
-        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+    for (file, unit) in tables.units() {
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if kinds.contains(&symbol.kind) {
                 members.entry(unit.name(symbol.name)).or_default().push(SymbolRef { file, symbol: LocalSymbol::at(position) });
@@ -161,7 +174,7 @@ impl Resolver<'_, '_> {
                 }
             }
         }
-        if let Some(interfaces) = self.program.implemented.get(&symbol) {
+        if let Some(interfaces) = self.program.implemented(symbol) {
             parents.extend(interfaces.iter().map(|interface| vec![(*interface, Rc::from([]) as Rc<[Ty]>)]));
         }
         let order = self.program.known(symbol.file).language.manifest.resolution.members;
@@ -178,7 +191,7 @@ impl Resolver<'_, '_> {
     /// The type behind an alias.
     pub(super) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
         let entry = self.program.symbol(symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.program.extensions.contains_key(&symbol) {
+        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.program.extensions(symbol).is_some() {
             return None;
         }
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
@@ -205,7 +218,7 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(symbol.file);
         let entry = self.program.symbol(symbol);
         if matches!(entry.kind, SymbolKind::Namespace | SymbolKind::Module) {
-            let found = self.program.linkage.members(symbol, name);
+            let found = self.program.space_members(symbol, name);
             if !found.is_empty() {
                 return found;
             }
@@ -218,7 +231,7 @@ impl Resolver<'_, '_> {
                     .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
             );
         }
-        if let Some(more) = self.program.extensions.get(&symbol).and_then(|members| members.get(&name)) {
+        if let Some(more) = self.program.extensions(symbol).and_then(|members| members.get(&name)) {
             found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());
         }
         found.retain(|member| self.is_wanted(*member));

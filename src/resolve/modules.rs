@@ -13,13 +13,15 @@ mod relative;
 
 pub(super) use crates::inline_modules;
 
+use super::tables::Tables;
 use super::unit::Unit;
-use super::{Name, Program, ProjectFile};
+use super::{Name, Program};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{Import, ImportId};
-use crate::model::graph::{FileId, FileRecord};
-use rustc_hash::FxHashMap;
+use crate::model::graph::FileId;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 
 /// A module: a file, or a package that has no file of its own or several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -59,6 +61,15 @@ pub(super) struct Package {
     pub(super) name: String,
     /// Its files in order.
     pub(super) files: Vec<FileId>,
+    /// Stands for its family and name: the same after a change, unlike its position.
+    pub(super) identity: u64,
+}
+
+impl Package {
+    fn new(family: &str, name: String) -> Self {
+        let identity = FxBuildHasher.hash_one((family, name.as_str()));
+        Self { name, files: Vec::new(), identity }
+    }
 }
 
 /// The tables of all module systems.
@@ -80,15 +91,14 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    pub(super) fn new(files: &[FileRecord], units: &[Option<Unit<'_>>], project_files: &[ProjectFile]) -> Self {
-        let mut modules = Modules { of_file: vec![None; files.len()], ..Modules::default() };
-        for file in project_files {
+    pub(super) fn new(tables: &Tables) -> Self {
+        let mut modules = Modules { of_file: vec![None; tables.files.len()], ..Modules::default() };
+        for file in &tables.project_files {
             modules.project_files.insert(file.path.as_str().to_owned(), file.text.clone());
         }
-        for (position, (file, unit)) in files.iter().zip(units).enumerate() {
-            let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        for (id, file) in tables.ids().zip(&tables.files) {
             modules.by_path.insert(file.path.as_str().to_owned(), id);
-            let Some(unit) = unit else { continue };
+            let Some(unit) = &tables.unit(id) else { continue };
             let name = match unit.language.manifest.modules.system {
                 ModuleSystem::DeclaredPackages => unit.facts.package.as_deref().unwrap_or_default().to_owned(),
                 // No path of an import has a blank in it.
@@ -97,8 +107,8 @@ impl Modules {
             };
             modules.add_to_package(family(unit.language), name, id);
         }
-        modules.includes = includes::Index::new(files, units);
-        modules.crates = crates::Index::new(&modules, files, units);
+        modules.includes = includes::Index::new(tables);
+        modules.crates = crates::Index::new(&modules, tables);
         modules.relative = relative::Index::new(&modules);
         modules.folders = folders::Index::new(&modules);
         modules
@@ -110,7 +120,7 @@ impl Modules {
             Some(&id) => id,
             None => {
                 let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
-                self.packages.push(Package { name: key.1.clone(), files: Vec::new() });
+                self.packages.push(Package::new(family, key.1.clone()));
                 // Folders above are packages as well, so that paths through them can be followed.
                 let parent = key.1.rsplit_once('/').map(|(parent, _)| parent.to_owned());
                 self.by_name.insert(key.clone(), id);
@@ -134,7 +144,7 @@ impl Modules {
                 break;
             }
             let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
-            self.packages.push(Package { name: folder.clone(), files: Vec::new() });
+            self.packages.push(Package::new(family, folder.clone()));
             self.by_name.insert(key, id);
             name = folder.rsplit_once('/').map(|(parent, _)| parent.to_owned());
         }
@@ -183,16 +193,16 @@ impl Modules {
     }
 
     /// The module below another one under this name, in systems where folders nest modules.
-    pub(super) fn child(&self, program: &Program<'_>, module: Module, name: Name) -> Option<Module> {
-        let (language, text) = (self.language_of(program, module)?, program.text(name));
+    pub(super) fn child(&self, tables: &Tables, module: Module, name: Name) -> Option<Module> {
+        let (language, text) = (self.language_of(tables, module)?, tables.names.text(name));
         match language.manifest.modules.system {
-            ModuleSystem::DottedPackages => dotted::child(self, program, language, module, text),
+            ModuleSystem::DottedPackages => dotted::child(self, tables, language, module, text),
             ModuleSystem::DeclaredPackages => declared::child(self, language, module, text),
             _ => None,
         }
     }
 
-    fn language_of(&self, program: &Program<'_>, module: Module) -> Option<&'static Language> {
+    fn language_of(&self, tables: &Tables, module: Module) -> Option<&'static Language> {
         let file = match module {
             Module::File(file) => file,
             Module::Package(package) => {
@@ -209,7 +219,7 @@ impl Modules {
                 }
             }
         };
-        Some(program.unit(file)?.language)
+        Some(tables.unit(file)?.language)
     }
 }
 
@@ -226,10 +236,9 @@ pub(super) fn family(language: &Language) -> &str {
 
 /// Finds where every import of every file leads.
 pub(super) fn connect(program: &Program<'_>) -> Vec<Vec<ImportTarget>> {
-    let files = 0..program.files.len();
+    let files = program.whole().ids();
     files
-        .map(|position| {
-            let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+        .map(|file| {
             let Some(unit) = program.unit(file) else { return Vec::new() };
             (0..unit.facts.imports.len()).map(|import| target(program, file, ImportId::at(import))).collect()
         })
@@ -247,7 +256,7 @@ fn target(program: &Program<'_>, file: FileId, import: ImportId) -> ImportTarget
         ModuleSystem::DeclaredPackages => declared::target(program, file, entry),
         ModuleSystem::Includes => includes::target(program, file, entry),
     };
-    found.unwrap_or_else(|| ImportTarget::External(external_name(unit, entry).into()))
+    found.unwrap_or_else(|| ImportTarget::External(external_name(&unit, entry).into()))
 }
 
 /// The name by which something outside is known: module and item.

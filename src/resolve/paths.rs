@@ -15,7 +15,7 @@ impl Resolver<'_, '_> {
         if rules.root_word.is_none() && rules.self_word.is_none() {
             None
         } else if text == rules.root_word.as_deref() {
-            Some(Entity::Module(Module::File(self.program.modules.crate_root(file))))
+            Some(Entity::Module(Module::File(self.program.crate_root(file))))
         } else if text == rules.self_word.as_deref() {
             Some(self.module_around(file, scope))
         } else if text == rules.super_word.as_deref() {
@@ -27,7 +27,7 @@ impl Resolver<'_, '_> {
 
     /// The innermost module around a scope: one written inside the file, or the file.
     fn module_around(&self, file: FileId, scope: ScopeId) -> Entity {
-        match modules::inline_modules(self.program.known(file), scope).last() {
+        match modules::inline_modules(&self.program.known(file), scope).last() {
             Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
             None => Entity::Module(Module::File(file)),
         }
@@ -41,7 +41,7 @@ impl Resolver<'_, '_> {
                 Some(self.module_around(symbol.file, self.program.symbol(*symbol).scope))
             }
             Entity::Module(Module::File(file)) => {
-                let (parent, scope) = self.program.modules.crate_parent(*file)?;
+                let (parent, scope) = self.program.crate_parent(*file)?;
                 Some(self.module_around(parent, scope))
             }
             _ => None,
@@ -59,14 +59,14 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let manifest = &program.known(file).language.manifest;
         let plain = program.text(name).strip_suffix(manifest.names.macro_suffix.as_deref()?)?;
-        let imported = program.names.get(plain).and_then(|plain| self.lookup(file, plain, scope, at));
+        let imported = program.named(plain).and_then(|plain| self.lookup(file, plain, scope, at));
         if let Some((Entity::External(outside), _)) = imported {
             return Some(Entity::External(outside));
         }
-        let all = program.names.get(plain).and_then(|plain| program.macros.get(&plain));
+        let all = program.named(plain).and_then(|plain| program.macros(plain));
         let all: Symbols = all.into_iter().flatten().copied().collect();
-        let root = program.modules.crate_root(file);
-        let own: Symbols = all.iter().copied().filter(|symbol| program.modules.crate_root(symbol.file) == root).collect();
+        let root = program.crate_root(file);
+        let own: Symbols = all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();
         let found = if own.is_empty() { all } else { own };
         (!found.is_empty()).then_some(Entity::Symbols(found))
     }

@@ -56,7 +56,7 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     if entry.flags & flags::DECLARATION != 0 && !resolver.definitions_of(symbol).is_empty() {
         return;
     }
-    let container = match resolver.program.containers.get(&symbol) {
+    let container = match resolver.program.container(symbol) {
         Some(&container) => container,
         None => SymbolRef { file: symbol.file, symbol: entry.container },
     };

@@ -39,7 +39,7 @@ impl Resolver<'_, '_> {
 
     /// A value of the type that a symbol is a part of.
     pub(super) fn container_instance(&mut self, symbol: SymbolRef, receiver: Option<&Ty>) -> Ty {
-        let container = match self.program.containers.get(&symbol) {
+        let container = match self.program.container(symbol) {
             Some(&container) => container,
             None => SymbolRef { file: symbol.file, symbol: self.program.symbol(symbol).container },
         };
@@ -156,7 +156,7 @@ impl Resolver<'_, '_> {
             Some(_) => self.return_ty(SymbolRef { file, symbol: LocalSymbol(symbol.0) }, None, &[]),
             None => {
                 let unit = self.program.known(file);
-                let Some(name) = self.program.names.get(RESULT) else { return Ty::Unknown };
+                let Some(name) = self.program.named(RESULT) else { return Ty::Unknown };
                 let values: Vec<ExprId> = unit
                     .bindings(scope, name)
                     .filter(|(_, binding)| binding.kind == BindingKind::Result)

@@ -63,7 +63,7 @@ impl Resolver<'_, '_> {
             let symbols = self.established(&symbols);
             return chosen(&symbols, Step::Import, Step::Overloads);
         }
-        match self.program.modules.target(file, import) {
+        match self.program.import_target(file, import) {
             ImportTarget::External(name) => external(name, Step::ExternalImport),
             ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
                 module_target(*module, Step::Import)
@@ -114,7 +114,7 @@ impl Resolver<'_, '_> {
             },
             Ty::Instance(symbol, _) => {
                 let names = &self.program.known(symbol.file).language.manifest.names;
-                let member = names.call_member.as_deref().and_then(|member| self.program.names.get(member));
+                let member = names.call_member.as_deref().and_then(|member| self.program.named(member));
                 match member.map(|member| self.member_symbols(callee, member)) {
                     Some(symbols) if !symbols.is_empty() => self.symbols_site(file, site, &symbols, Step::InferredType),
                     _ => unresolved(Step::Dynamic),

@@ -18,9 +18,7 @@ struct Requirement {
 pub(super) fn by_method(program: &Program<'_>) -> FxHashMap<Name, Vec<SymbolRef>> {
     let mut interfaces: FxHashMap<Name, Vec<SymbolRef>> = FxHashMap::default();
     let mut resolver = Resolver::new(program, FileId(0));
-    for (position, unit) in program.units.iter().enumerate() {
-        let Some(unit) = unit.as_ref().filter(|unit| unit.language.manifest.resolution.structural) else { continue };
-        let file = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
+    for (file, unit) in program.whole().units().filter(|(_, unit)| unit.language.manifest.resolution.structural) {
         resolver.home = file;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
@@ -47,7 +45,7 @@ impl Resolver<'_, '_> {
         }
         let mut candidates: Vec<SymbolRef> = Vec::new();
         for name in self.method_names(ty) {
-            candidates.extend(self.program.interfaces.get(&name).into_iter().flatten().copied());
+            candidates.extend(self.program.interfaces(name).into_iter().flatten().copied());
         }
         candidates.sort_unstable();
         candidates.dedup();
@@ -67,7 +65,7 @@ impl Resolver<'_, '_> {
     fn method_names(&mut self, ty: SymbolRef) -> Vec<Name> {
         let mut names = Vec::new();
         for (part, _) in &self.hierarchy(ty).types {
-            names.extend(self.program.extensions.get(part).into_iter().flat_map(|members| members.keys().copied()));
+            names.extend(self.program.extensions(*part).into_iter().flat_map(|members| members.keys().copied()));
             names.extend(self.bound_methods(*part).into_iter().map(|(name, _)| name));
         }
         names.sort_unstable();
@@ -105,7 +103,7 @@ impl Resolver<'_, '_> {
             let (_, flow) = language.flow(outside)?;
             for member in flow.members.keys() {
                 // A name that the repository does not know is no method of any type in it.
-                required.push(Requirement { name: self.program.names.get(member)?, method: None });
+                required.push(Requirement { name: self.program.named(member)?, method: None });
             }
         }
         (!required.is_empty()).then_some(required)
@@ -113,7 +111,7 @@ impl Resolver<'_, '_> {
 
     fn satisfies(&mut self, ty: SymbolRef, interface: SymbolRef) -> bool {
         let Some(required) = self.requirements(interface) else { return false };
-        let package = |of: SymbolRef| self.program.modules.package_of(of.file);
+        let package = |of: SymbolRef| self.program.package_of(of.file);
         let same_package = package(ty) == package(interface);
         required.iter().all(|required| {
             let found = self.type_member(ty, required.name);

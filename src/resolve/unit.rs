@@ -1,57 +1,80 @@
 //! One file as resolution sees it: its facts, its names as names of the repository, its bindings in order of scope and name.
 
 use super::Name;
-use crate::grammar::{self, Language};
+use crate::grammar::Language;
 use crate::model::facts::{Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind};
-use crate::model::graph::FileRecord;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
-/// Every name of the repository.
+/// Every name of the repository, with how many files have it. A name keeps its number when the last file that has it goes.
 #[derive(Debug, Default)]
-pub(super) struct Names<'a> {
-    ids: FxHashMap<&'a str, Name>,
-    texts: Vec<&'a str>,
+pub(super) struct Names {
+    ids: FxHashMap<Arc<str>, Name>,
+    texts: Vec<Arc<str>>,
+    files: Vec<u32>,
 }
 
-impl<'a> Names<'a> {
-    fn intern(&mut self, text: &'a str) -> Name {
-        *self.ids.entry(text).or_insert_with(|| {
-            self.texts.push(text);
-            Name(u32::try_from(self.texts.len() - 1).expect("a repository has far fewer than 2^32 names"))
-        })
+impl Names {
+    fn intern(&mut self, text: &str) -> Name {
+        if let Some(&name) = self.ids.get(text) {
+            return name;
+        }
+        let name = Name(u32::try_from(self.texts.len()).expect("a repository has far fewer than 2^32 names"));
+        let text: Arc<str> = Arc::from(text);
+        self.ids.insert(Arc::clone(&text), name);
+        self.texts.push(text);
+        self.files.push(0);
+        name
     }
 
+    /// Counts a file's names in.
+    pub(super) fn add(&mut self, unit: &UnitTable) {
+        for name in &unit.names {
+            self.files[name.0 as usize] += 1;
+        }
+    }
+
+    /// The name with this text, if some file has it.
     pub(super) fn get(&self, text: &str) -> Option<Name> {
-        self.ids.get(text).copied()
+        self.ids.get(text).copied().filter(|name| self.exists(*name))
     }
 
-    pub(super) fn text(&self, name: Name) -> &'a str {
-        self.texts[name.0 as usize]
+    /// Whether some file has the name.
+    pub(super) fn exists(&self, name: Name) -> bool {
+        self.files[name.0 as usize] > 0
+    }
+
+    pub(super) fn text(&self, name: Name) -> &str {
+        &self.texts[name.0 as usize]
     }
 }
 
 /// One file with facts.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) facts: &'a FileFacts,
     pub(super) language: &'static Language,
+    pub(super) table: &'a UnitTable,
+}
+
+/// What is worked out once about the facts of a file.
+#[derive(Debug)]
+pub(super) struct UnitTable {
     names: Vec<Name>,
     bindings: Vec<(ScopeId, Name, BindingId)>,
     /// Imports that are visible to importers without being bound here.
     reexports: Vec<(Name, ImportId)>,
     /// Imports of everything, in order.
-    pub(super) wildcards: Vec<ImportId>,
+    wildcards: Vec<ImportId>,
     /// The callables whose scope each function scope is, where they belong to a type by an expression.
     owners: FxHashMap<ScopeId, ExprId>,
     /// The calls that closures are arguments of, by the closure's scope, with the argument's position.
     calls: FxHashMap<ScopeId, (ExprId, usize)>,
 }
 
-impl<'a> Unit<'a> {
-    pub(super) fn new(file: &'a FileRecord, names: &mut Names<'a>) -> Option<Self> {
-        let facts = file.content.as_ref().ok()?;
-        let language = grammar::language(file.language?);
+impl UnitTable {
+    pub(super) fn new(facts: &FileFacts, names: &mut Names) -> Self {
         let texts: Vec<Name> = facts.names.iter().map(|text| names.intern(text)).collect();
         let name_of = |name: NameId| name.get().map(|position| texts[position]);
         let mut bindings: Vec<(ScopeId, Name, BindingId)> = facts
@@ -82,35 +105,43 @@ impl<'a> Unit<'a> {
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let calls = calls_with_closures(facts);
-        Some(Self { facts, language, names: texts, bindings, reexports, wildcards, owners, calls })
+        Self { names: texts, bindings, reexports, wildcards, owners, calls }
     }
+}
 
+impl<'a> Unit<'a> {
     /// The call that a closure is an argument of, and which one.
     pub(super) fn call_with(&self, closure: ScopeId) -> Option<(ExprId, usize)> {
-        self.calls.get(&closure).copied()
+        self.table.calls.get(&closure).copied()
     }
 
     /// A name of the file as a name of the repository.
     pub(super) fn name(&self, name: NameId) -> Name {
-        name.get().map_or(Name(u32::MAX), |position| self.names[position])
+        name.get().map_or(Name(u32::MAX), |position| self.table.names[position])
     }
 
     /// The bindings of a name in a scope, in order of appearance.
-    pub(super) fn bindings(&self, scope: ScopeId, name: Name) -> impl Iterator<Item = (BindingId, &'a Binding)> + '_ {
-        let start = self.bindings.partition_point(|&(s, n, _)| (s, n) < (scope, name));
-        self.bindings[start..]
+    pub(super) fn bindings(&self, scope: ScopeId, name: Name) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
+        let (bindings, facts) = (&self.table.bindings, self.facts);
+        let start = bindings.partition_point(|&(s, n, _)| (s, n) < (scope, name));
+        bindings[start..]
             .iter()
             .take_while(move |&&(s, n, _)| (s, n) == (scope, name))
-            .map(|&(_, _, id)| (id, self.binding(id)))
+            .map(move |&(_, _, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
     }
 
     pub(super) fn binding(&self, id: BindingId) -> &'a Binding {
         &self.facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]
     }
 
+    /// Imports of everything, in order.
+    pub(super) fn wildcards(&self) -> &'a [ImportId] {
+        &self.table.wildcards
+    }
+
     pub(super) fn reexport(&self, name: Name) -> Option<ImportId> {
-        let start = self.reexports.partition_point(|&(n, _)| n < name);
-        self.reexports.get(start).filter(|&&(n, _)| n == name).map(|&(_, id)| id)
+        let start = self.table.reexports.partition_point(|&(n, _)| n < name);
+        self.table.reexports.get(start).filter(|&&(n, _)| n == name).map(|&(_, id)| id)
     }
 
     pub(super) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
@@ -129,7 +160,7 @@ impl<'a> Unit<'a> {
     pub(super) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
-        if owner.is_some() { owner } else { self.owners.get(&scope).copied().unwrap_or(ExprId::NONE) }
+        if owner.is_some() { owner } else { self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE) }
     }
 
     /// The innermost type around a scope: the scope of its body, or the scope of a member that says whose it is.

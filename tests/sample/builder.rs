@@ -1,5 +1,7 @@
 //! `GraphBuilder`: a graph from calls, without extraction and resolution.
 
+use std::sync::Arc;
+
 use cograph::model::facts::{ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site, Symbol};
 use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target};
 use cograph::model::{
@@ -58,13 +60,13 @@ impl GraphBuilder {
         self.texts.0.insert(path.to_string(), text.as_bytes().to_vec());
         let hash = if content.is_ok() { xxhash_rust::xxh3::xxh3_128(text.as_bytes()) } else { 0 };
         let stamp = FileStamp { size: text.len() as u64, modified_ns: -1, hash };
-        self.graph.files.push(FileRecord { path, stamp, language, content });
+        self.graph.files.push(FileRecord { path, stamp, language, content: content.map(Arc::new) });
         self.graph.resolutions.push(FileResolution::default());
         FileId(u32::try_from(self.graph.files.len() - 1).expect("few files"))
     }
 
     fn facts(&mut self, file: FileId) -> &mut FileFacts {
-        self.graph.files[file.0 as usize].content.as_mut().expect("a file with facts")
+        Arc::make_mut(self.graph.files[file.0 as usize].content.as_mut().expect("a file with facts"))
     }
 
     fn name(&mut self, file: FileId, name: &str) -> NameId {

@@ -6,7 +6,8 @@ mod packages;
 use super::{ImportTarget, Module, Modules, normal};
 use crate::model::RepoPath;
 use crate::model::facts::{Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
-use crate::model::graph::{FileId, FileRecord};
+use crate::model::graph::FileId;
+use crate::resolve::tables::Tables;
 use crate::resolve::unit::Unit;
 use crate::resolve::{Name, Program};
 use packages::Package;
@@ -30,33 +31,32 @@ struct Place {
 }
 
 impl Index {
-    pub(super) fn new(modules: &Modules, files: &[FileRecord], units: &[Option<Unit<'_>>]) -> Self {
+    pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
+        let files = &tables.files;
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
         let is_here = |unit: &Unit<'_>| unit.language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
-        let ids: Vec<FileId> = (0..files.len())
-            .map(|position| FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files")))
-            .filter(|id| units[id.0 as usize].as_ref().as_ref().is_some_and(|unit| is_here(unit)))
-            .collect();
+        let ids: Vec<FileId> = tables.units().filter(|(_, unit)| is_here(unit)).map(|(id, _)| id).collect();
         let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
             let name = files[id.0 as usize].path.file_name();
-            let rules = units[id.0 as usize].as_ref().map(|unit| &unit.language.manifest.modules.roots);
+            let rules = tables.unit(**id).map(|unit| &unit.language.manifest.modules.roots);
             rules.is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
         };
         roots.extend(ids.iter().filter(is_root).copied());
         for root in roots {
-            index.grow(modules, files, units, root);
+            index.grow(modules, tables, root);
         }
         // Files that no root leads to are roots of their own, those highest up first.
         let mut left: Vec<FileId> = ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
         left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
         for file in left {
-            index.grow(modules, files, units, file);
+            index.grow(modules, tables, file);
         }
         index
     }
 
-    fn grow(&mut self, modules: &Modules, files: &[FileRecord], units: &[Option<Unit<'_>>], root: FileId) {
+    fn grow(&mut self, modules: &Modules, tables: &Tables, root: FileId) {
+        let files = &tables.files;
         if self.places.contains_key(&root) {
             return;
         }
@@ -64,7 +64,7 @@ impl Index {
         self.places.insert(root, Place { root, parent: None, package });
         let mut waiting = vec![root];
         while let Some(file) = waiting.pop() {
-            let Some(unit) = &units[file.0 as usize] else { continue };
+            let Some(unit) = &tables.unit(file) else { continue };
             for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
                 let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
                 let path = &files[file.0 as usize].path;
@@ -163,12 +163,12 @@ fn joined(folder: &str, name: &str) -> String {
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
-    let index = &program.modules.crates;
-    if is_child(unit, import) {
+    let index = &program.whole().modules.crates;
+    if is_child(&unit, import) {
         let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
-        let path = &program.files[file.0 as usize].path;
+        let path = program.path(file);
         let is_root = index.root(file) == file;
-        return child_file(&program.modules, unit, path, is_root, import, name)
+        return child_file(&program.whole().modules, &unit, path, is_root, import, name)
             .map(|file| ImportTarget::module(Module::File(file)));
     }
     let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
@@ -180,28 +180,28 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let (module, inline, rest) = if is(&rules.root_word, first) {
         (index.root(file), Vec::new(), rest)
     } else if is(&rules.self_word, first) || is(&rules.super_word, first) {
-        let mut at = (file, inline_modules(unit, import.scope));
+        let mut at = (file, inline_modules(&unit, import.scope));
         let steps = segments.iter().take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment)).count();
         for segment in &segments[..steps] {
             if is(&rules.super_word, segment) && at.1.pop().is_none() {
                 let (parent, scope) = index.parent(at.0)?;
-                at = (parent, inline_modules(program.known(parent), scope));
+                at = (parent, inline_modules(&program.known(parent), scope));
             }
         }
         (at.0, at.1, &segments[steps..])
     } else if import.kind != ImportKind::Module && is_bound(program, file, import, first) {
-        (file, inline_modules(unit, import.scope), &segments[..])
+        (file, inline_modules(&unit, import.scope), &segments[..])
     } else if let Some(library) = index.library(file, first) {
         (library, Vec::new(), rest)
     } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import) {
-        (file, inline_modules(unit, import.scope), &segments[..])
+        (file, inline_modules(&unit, import.scope), &segments[..])
     } else {
         return None;
     };
     let names = inline.into_iter().map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
     let mut path: Vec<Name> = names.collect();
     for segment in rest {
-        path.push(program.names.get(segment)?);
+        path.push(program.named(segment)?);
     }
     let (mut module, mut steps) = (module, 0);
     while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name)) {
@@ -217,17 +217,17 @@ fn only_child(program: &Program<'_>, file: FileId, name: Name) -> Option<FileId>
     let mut named = unit.bindings(ScopeId(0), name);
     let (Some((_, binding)), None) = (named.next(), named.next()) else { return None };
     let import = &unit.facts.imports[binding.import.get()?];
-    if !is_child(unit, import) {
+    if !is_child(&unit, import) {
         return None;
     }
-    let is_root = program.modules.crates.root(file) == file;
-    child_file(&program.modules, unit, &program.files[file.0 as usize].path, is_root, import, program.text(name))
+    let is_root = program.whole().modules.crates.root(file) == file;
+    child_file(&program.whole().modules, &unit, program.path(file), is_root, import, program.text(name))
 }
 
 /// Whether the module around an import knows a name otherwise than by this import.
 fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
     let unit = program.known(file);
-    let Some(name) = program.names.get(name) else { return false };
+    let Some(name) = program.named(name) else { return false };
     let mut scope = import.scope;
     while scope.is_some() {
         let found = unit.bindings(scope, name).any(|(_, binding)| {
@@ -252,7 +252,7 @@ fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;
     let words = [&rules.root_word, &rules.self_word, &rules.super_word];
-    unit.wildcards.iter().filter_map(|wildcard| wildcard.get()).any(|position| {
+    unit.wildcards().iter().filter_map(|wildcard| wildcard.get()).any(|position| {
         let other = &unit.facts.imports[position];
         let first = other.module.split(rules.separator.as_str()).next();
         other.scope == import.scope && !std::ptr::eq(other, import) && words.iter().any(|word| word.as_deref() == first)

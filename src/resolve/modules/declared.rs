@@ -13,11 +13,11 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let mut package_name = import.module.to_string();
     // The longest leading part that is a package; the rest are nested types.
     let package = loop {
-        if let Some(package) = program.modules.package_named(family(language), &package_name) {
+        if let Some(package) = program.whole().modules.package_named(family(language), &package_name) {
             break package;
         }
         let (before, last) = package_name.rsplit_once(separator)?;
-        path.push(program.names.get(last)?);
+        path.push(program.named(last)?);
         package_name = before.to_owned();
     };
     path.reverse();

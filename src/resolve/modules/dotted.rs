@@ -4,21 +4,22 @@ use super::{ImportTarget, Module, Modules, family, item};
 use crate::grammar::Language;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
+use crate::resolve::tables::Tables;
 use crate::resolve::{Name, Program};
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let language = program.known(file).language;
-    let modules = &program.modules;
+    let modules = &program.whole().modules;
     let segments: Vec<&str> = import.module.split('.').filter(|segment| !segment.is_empty()).collect();
     let (mut module, rest) = match import.level {
-        0 => absolute_start(modules, language, program.files[file.0 as usize].path.as_str(), &segments)?,
-        level => (relative_start(modules, language, program.files[file.0 as usize].path.directory(), level)?, &segments[..]),
+        0 => absolute_start(modules, language, program.path(file).as_str(), &segments)?,
+        level => (relative_start(modules, language, program.path(file).directory(), level)?, &segments[..]),
     };
     let mut path: Vec<Name> = Vec::new();
     for segment in rest {
-        match path.is_empty().then(|| child(modules, program, language, module, segment)).flatten() {
+        match path.is_empty().then(|| child(modules, program.whole(), language, module, segment)).flatten() {
             Some(next) => module = next,
-            None => path.push(program.names.get(segment)?),
+            None => path.push(program.named(segment)?),
         }
     }
     if import.kind == ImportKind::Item {
@@ -46,19 +47,19 @@ fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -
 }
 
 /// The folder whose modules are the children of this one; none for a plain file.
-fn folder<'m>(modules: &'m Modules, program: &'m Program<'_>, language: &Language, module: Module) -> Option<&'m str> {
+fn folder<'m>(modules: &'m Modules, tables: &'m Tables, language: &Language, module: Module) -> Option<&'m str> {
     match module {
         Module::Package(package) => Some(&modules.package(package).name),
         Module::File(file) => {
-            let path = &program.files[file.0 as usize].path;
+            let path = &tables.files[file.0 as usize].path;
             let stem = path.file_name().split('.').next().unwrap_or_default();
             language.manifest.modules.index.iter().any(|index| index == stem).then(|| path.directory())
         }
     }
 }
 
-pub(super) fn child(modules: &Modules, program: &Program<'_>, language: &Language, module: Module, name: &str) -> Option<Module> {
-    in_folder(modules, language, folder(modules, program, language, module)?, name)
+pub(super) fn child(modules: &Modules, tables: &Tables, language: &Language, module: Module, name: &str) -> Option<Module> {
+    in_folder(modules, language, folder(modules, tables, language, module)?, name)
 }
 
 fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {

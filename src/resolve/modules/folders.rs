@@ -42,7 +42,7 @@ fn module_path(text: &str) -> Option<&str> {
 }
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    let modules = &program.modules;
+    let modules = &program.whole().modules;
     let family = family(program.known(file).language);
     let path = import.module.trim_matches('/');
     let package = |folder: &str| {
@@ -56,7 +56,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     if let Some(found) = modules.folders.modules.iter().find_map(below) {
         return Some(found);
     }
-    let mut folder = program.files[file.0 as usize].path.directory();
+    let mut folder = program.path(file).directory();
     loop {
         // Copies of other modules, for this folder and those below it.
         if let Some(found) = package(&joined(folder, &format!("vendor/{path}"))) {

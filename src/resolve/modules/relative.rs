@@ -23,14 +23,14 @@ impl Index {
 }
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    let folder = program.files[file.0 as usize].path.directory();
+    let folder = program.path(file).directory();
     let module = &*import.module;
     // What stands behind a question mark is for loaders, not part of the path.
     let module = module.split_once('?').map_or(module, |(path, _)| path);
     let found = match module.starts_with('.') {
         true => at_path(program, file, &normal(folder, module)?)?,
         false => {
-            let index = &program.modules.relative;
+            let index = &program.whole().modules.relative;
             let exists = |path: &str| at_path(program, file, path);
             index.configs.find(folder, module, &exists).or_else(|| index.packages.find(folder, module, &exists))?
         }
@@ -38,7 +38,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let mut path = Vec::new();
     match import.kind {
         ImportKind::Item => path.push(item(program, file, import)?),
-        ImportKind::Default => path.extend(program.names.get("default")),
+        ImportKind::Default => path.extend(program.named("default")),
         _ => {}
     }
     Some(ImportTarget::Path { module: Module::File(found), path: path.into() })
@@ -46,14 +46,14 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 
 /// The file that a path without its ending, with another ending, or of a folder stands for.
 fn at_path(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
-    let index = &program.modules.relative;
+    let index = &program.whole().modules.relative;
     plain(program, from, path).or_else(|| index.packages.entry(path, &|path: &str| plain(program, from, path)))
 }
 
 /// The same without a look at the folder's own manifest.
 fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let rules = &program.known(from).language.manifest.modules;
-    let modules = &program.modules;
+    let modules = &program.whole().modules;
     let exact = modules.file_at(path).filter(|&file| program.unit(file).is_some());
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let aliased = || {

@@ -1,0 +1,228 @@
+//! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
+//! result of a file may depend on goes through here.
+
+use super::asked::{Asked, Question};
+use super::linkage::Space;
+use super::modules::{ImportTarget, Module, Modules};
+use super::tables::Tables;
+use super::unit::Unit;
+use super::{Name, Symbols};
+use crate::model::RepoPath;
+use crate::model::facts::{ScopeId, Symbol};
+use crate::model::graph::{FileId, SymbolRef};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// A view of the tables that remembers what it was asked.
+#[derive(Debug)]
+pub(super) struct Program<'a> {
+    tables: &'a Tables,
+    asked: RefCell<Asked>,
+}
+
+impl<'a> Program<'a> {
+    pub(super) fn over(tables: &'a Tables) -> Self {
+        Self { tables, asked: RefCell::default() }
+    }
+
+    /// What was asked.
+    pub(super) fn into_asked(self) -> Asked {
+        self.asked.into_inner()
+    }
+
+    /// The tables themselves, for what is made from all files at once and made again when any changes.
+    pub(super) fn whole(&self) -> &'a Tables {
+        self.tables
+    }
+
+    fn ask(&self, question: Question) {
+        self.asked.borrow_mut().questions.insert(question);
+    }
+
+    pub(super) fn path(&self, file: FileId) -> &'a RepoPath {
+        &self.tables.files[file.0 as usize].path
+    }
+
+    pub(super) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
+        self.asked.borrow_mut().facts.insert(file);
+        self.tables.unit(file)
+    }
+
+    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was found in.
+    pub(super) fn known(&self, file: FileId) -> Unit<'a> {
+        self.unit(file).expect("ids come from files with facts")
+    }
+
+    pub(super) fn symbol(&self, symbol: SymbolRef) -> &'a Symbol {
+        let position = symbol.symbol.get().expect("a SymbolRef always names a symbol");
+        &self.known(symbol.file).facts.symbols[position]
+    }
+
+    pub(super) fn name_of(&self, symbol: SymbolRef) -> Name {
+        self.known(symbol.file).name(self.symbol(symbol).name)
+    }
+
+    pub(super) fn text(&self, name: Name) -> &'a str {
+        self.tables.names.text(name)
+    }
+
+    /// The name with this text, if some file has it.
+    pub(super) fn named(&self, text: &str) -> Option<Name> {
+        let name = self.tables.names.get(text);
+        self.ask(name.map_or_else(|| Question::NoName(text.into()), Question::Name));
+        name
+    }
+
+    /// Members of a type that are defined outside of its body.
+    pub(super) fn extensions(&self, ty: SymbolRef) -> Option<&'a FxHashMap<Name, Symbols>> {
+        self.asked.borrow_mut().given.insert(ty.file);
+        self.tables.extensions.get(&ty)
+    }
+
+    /// The type of a member that is defined outside of its type's body.
+    pub(super) fn container(&self, member: SymbolRef) -> Option<&'a SymbolRef> {
+        self.asked.borrow_mut().given.insert(member.file);
+        self.tables.containers.get(&member)
+    }
+
+    /// Interfaces that a type implements outside of its header.
+    pub(super) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
+        self.asked.borrow_mut().given.insert(ty.file);
+        self.tables.implemented.get(&ty)
+    }
+
+    /// The same for interfaces from outside, by name.
+    pub(super) fn implemented_outside(&self, ty: SymbolRef) -> Option<&'a Vec<Box<str>>> {
+        self.asked.borrow_mut().given.insert(ty.file);
+        self.tables.implemented_outside.get(&ty)
+    }
+
+    /// Members that a type from outside gains here.
+    pub(super) fn gained(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
+        self.ask(Question::Gained(ty.into()));
+        self.tables.gained.get(ty)
+    }
+
+    /// Interfaces that are satisfied by having their methods, by the name of the first of these.
+    pub(super) fn interfaces(&self, name: Name) -> Option<&'a Vec<SymbolRef>> {
+        self.ask(Question::Interfaces(name));
+        self.tables.interfaces.get(&name)
+    }
+
+    /// Every member of a name.
+    pub(super) fn members(&self, name: Name) -> Option<&'a Symbols> {
+        self.ask(Question::Members(name));
+        self.tables.members.get(&name)
+    }
+
+    /// Every macro of a name.
+    pub(super) fn macros(&self, name: Name) -> Option<&'a Symbols> {
+        self.ask(Question::Macros(name));
+        self.tables.macros.get(&name)
+    }
+
+    fn linked(&self, file: FileId) -> &'a Modules {
+        self.asked.borrow_mut().links.insert(file);
+        &self.tables.modules
+    }
+
+    /// Where an import leads.
+    pub(super) fn import_target(&self, file: FileId, import: usize) -> &'a ImportTarget {
+        self.linked(file).target(file, import)
+    }
+
+    /// The file that an import leads to or through.
+    pub(super) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
+        self.import_target(file, import).file()
+    }
+
+    /// The package that a file belongs to.
+    pub(super) fn package_of(&self, file: FileId) -> Option<u32> {
+        self.linked(file).package_of(file)
+    }
+
+    /// The root file of the crate that a file belongs to.
+    pub(super) fn crate_root(&self, file: FileId) -> FileId {
+        self.linked(file).crate_root(file)
+    }
+
+    /// The file and scope that name a file as a child module.
+    pub(super) fn crate_parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
+        self.linked(file).crate_parent(file)
+    }
+
+    pub(super) fn package_files(&self, package: u32) -> &'a Vec<FileId> {
+        let package = self.tables.modules.package(package);
+        self.ask(Question::Package(package.identity));
+        &package.files
+    }
+
+    /// The root file of the library that a file knows under a name.
+    pub(super) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+        self.ask(Question::Library(file, name.into()));
+        self.tables.modules.library(file, name)
+    }
+
+    /// Whether the package of a file says that it needs an outside library of this name.
+    pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
+        self.ask(Question::DependsOn(file, name.into()));
+        self.tables.modules.depends_on(file, name)
+    }
+
+    /// The module below another one under this name, in systems where folders nest modules.
+    pub(super) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
+        self.ask(match module {
+            Module::File(file) => Question::ChildOfFile(file, name),
+            Module::Package(package) => Question::ChildOfPackage(self.tables.modules.package(package).identity, name),
+        });
+        self.tables.modules.child(self.tables, module, name)
+    }
+
+    /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
+    pub(super) fn reached_from(&self, file: FileId) -> Vec<FileId> {
+        self.asked.borrow_mut().reach.insert(file);
+        let mut seen = vec![false; self.tables.files.len()];
+        let (mut waiting, mut reached) = (vec![file], Vec::new());
+        while let Some(next) = waiting.pop() {
+            if !std::mem::replace(&mut seen[next.0 as usize], true) {
+                reached.push(next);
+                waiting.extend(self.tables.next_to(next));
+            }
+        }
+        reached
+    }
+
+    pub(super) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<&'a Space> {
+        self.asked.borrow_mut().facts.insert(file);
+        self.tables.linkage.of_scope.get(&(file, scope))
+    }
+
+    pub(super) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<&'a Space> {
+        self.asked.borrow_mut().facts.insert(symbol.file);
+        self.tables.linkage.of_symbol.get(&symbol)
+    }
+
+    /// The innermost namespace around a scope.
+    pub(super) fn space_around(&self, file: FileId, unit: Unit<'_>, scope: ScopeId) -> Option<Space> {
+        self.asked.borrow_mut().facts.insert(file);
+        self.tables.linkage.around(file, &unit, scope)
+    }
+
+    /// What a namespace has under a name, in all files.
+    pub(super) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+        self.ask(Question::Space(self.tables.linkage.identity(space), name));
+        self.tables.linkage.names.get(&(space, name))
+    }
+
+    /// Everything that a namespace holds under a name, in all files.
+    pub(super) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
+        let space = self.space_of_symbol(namespace);
+        space.and_then(|space| self.in_space(*space, name)).cloned().unwrap_or_default()
+    }
+
+    /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.
+    pub(super) fn spaces(&self) -> &'a super::linkage::Linkage {
+        self.ask(Question::Spaces);
+        &self.tables.linkage
+    }
+}

@@ -1,0 +1,176 @@
+//! Every file's facts with the tables that lookups need. Made from all files; kept as long as the repository is in use, and
+//! brought up to date by `update`.
+
+use super::asked::Asked;
+use super::linkage::{self, Linkage};
+use super::member;
+use super::modules::{self, Modules};
+use super::program::Program;
+use super::relations;
+use super::structural;
+use super::unit::{Names, Unit, UnitTable};
+use super::{Name, ProjectFile, Resolver, Symbols};
+use crate::grammar::{self, Language};
+use crate::model::facts::{FileFacts, LocalSymbol};
+use crate::model::graph::{FileId, FileRecord, FileResolution, SymbolRef};
+use crate::model::{RepoPath, SymbolKind};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// A file as the tables know it.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    pub(super) path: RepoPath,
+    pub(super) content: Option<Content>,
+}
+
+/// A file with facts.
+#[derive(Clone, Debug)]
+pub(super) struct Content {
+    pub(super) facts: Arc<FileFacts>,
+    pub(super) language: &'static Language,
+    pub(super) table: Arc<UnitTable>,
+}
+
+/// What resolving one file gave, and what it depends on.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The result.
+    pub resolution: FileResolution,
+    /// What was looked at for it.
+    pub asked: Asked,
+}
+
+/// Every file's facts with the tables that resolution looks things up in. Shared by all threads.
+#[derive(Debug, Default)]
+pub struct Tables {
+    pub(super) files: Vec<File>,
+    pub(super) names: Names,
+    pub(super) modules: Modules,
+    pub(super) linkage: Linkage,
+    /// Members that are defined outside of their type's body.
+    pub(super) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
+    /// Interfaces from outside that types implement outside of their header, by name.
+    pub(super) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
+    /// Interfaces that types implement outside of their header.
+    pub(super) implemented: FxHashMap<SymbolRef, Symbols>,
+    /// The type of each member that is defined outside of its type's body.
+    pub(super) containers: FxHashMap<SymbolRef, SymbolRef>,
+    /// Members that types from outside gain here, by the type's name.
+    pub(super) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
+    /// Interfaces that are satisfied by having their methods, by the name of one of these.
+    pub(super) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
+    /// Every member, by name.
+    pub(super) members: FxHashMap<Name, Symbols>,
+    /// Every macro, by name.
+    pub(super) macros: FxHashMap<Name, Symbols>,
+    /// What making the tables itself asked about names.
+    pub(super) asked: Asked,
+    /// Files that module systems read besides sources.
+    pub(super) project_files: Vec<ProjectFile>,
+}
+
+impl Tables {
+    /// Prepares resolution. `files` are sorted by path.
+    pub fn new(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
+        let mut names = Names::default();
+        let files = files
+            .iter()
+            .map(|record| {
+                let content = content(record, &mut names);
+                if let Some(content) = &content {
+                    names.add(&content.table);
+                }
+                File { path: record.path.clone(), content }
+            })
+            .collect();
+        Self::over(files, names, project_files.to_vec())
+    }
+
+    /// Makes the tables of files that are prepared.
+    pub(super) fn over(files: Vec<File>, names: Names, project_files: Vec<ProjectFile>) -> Self {
+        let mut tables = Self { files, names, project_files, ..Self::default() };
+        tables.modules = Modules::new(&tables);
+        tables.linkage = Linkage::new(&tables);
+        let (connect, asked) = tables.looked_at(modules::connect);
+        tables.modules.connect = connect;
+        tables.asked = asked;
+        linkage::nest(&mut tables);
+        member::extend(&mut tables);
+        tables.members = member::by_name(&tables, &[SymbolKind::Method, SymbolKind::Constructor]);
+        let interfaces = tables.asking(structural::by_method);
+        tables.interfaces = interfaces;
+        tables.macros = member::by_name(&tables, &[SymbolKind::Macro]);
+        tables
+    }
+
+    fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asked) {
+        let program = Program::over(self);
+        let made = make(&program);
+        (made, program.into_asked())
+    }
+
+    /// Makes something from the tables as they are so far, and keeps what it asked.
+    pub(super) fn asking<T>(&mut self, make: impl FnOnce(&Program<'_>) -> T) -> T {
+        let (made, asked) = self.looked_at(make);
+        self.asked.questions.extend(asked.questions);
+        made
+    }
+
+    /// Resolves the sites, imports and relations of one file. The result depends on the tables alone, not on the order of calls.
+    pub fn resolve_file(&self, file: FileId) -> Resolved {
+        let Some(unit) = self.unit(file) else { return Resolved::default() };
+        let program = Program::over(self);
+        let mut resolver = Resolver::new(&program, file);
+        let sites = (0..unit.facts.sites.len()).map(|site| resolver.site(file, site)).collect();
+        let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        let relations = relations::of_file(&mut resolver, file);
+        let containers = (0..unit.facts.symbols.len())
+            .map(LocalSymbol::at)
+            .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
+            .collect();
+        drop(resolver);
+        Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked: program.into_asked() }
+    }
+
+    pub(super) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
+        let content = self.files.get(file.0 as usize)?.content.as_ref()?;
+        Some(Unit { facts: &content.facts, language: content.language, table: &content.table })
+    }
+
+    pub(super) fn name_of(&self, symbol: SymbolRef) -> Name {
+        let unit = self.unit(symbol.file).expect("symbols are in files with facts");
+        unit.name(unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")].name)
+    }
+
+    /// Every file with facts.
+    pub(super) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
+        self.ids().filter_map(|file| Some((file, self.unit(file)?)))
+    }
+
+    /// Every file.
+    pub(super) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        let files = u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
+        (0..files).map(FileId)
+    }
+
+    /// The files one step away from a file: those it imports, and those of its package where they know each other.
+    pub(super) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
+        let unit = self.unit(file);
+        let imported = unit.iter().flat_map(move |unit| {
+            (0..unit.facts.imports.len()).filter_map(move |import| self.modules.target(file, import).file())
+        });
+        let imported: Vec<FileId> = imported.collect();
+        let shares = unit.is_some_and(|unit| unit.language.manifest.modules.shared_folder);
+        let package = self.modules.package_of(file).filter(|_| shares);
+        let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
+        imported.into_iter().chain(beside)
+    }
+}
+
+/// What the tables keep of a file; none if it has no facts.
+pub(super) fn content(record: &FileRecord, names: &mut Names) -> Option<Content> {
+    let facts = record.content.as_ref().ok()?;
+    let table = Arc::new(UnitTable::new(facts, names));
+    Some(Content { facts: Arc::clone(facts), language: grammar::language(record.language?), table })
+}
