@@ -11,7 +11,8 @@
 //! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`reader`, `stdio`).
 //! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`requests`).
 //! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`dispatch`).
-//! - `initialize`, `ping`, `server/discover` and `tools/list` are answered from constants (`protocol`, `registry`).
+//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `registry`, `resources`).
+//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering are those of the tool.
 //! - Text of the repository enters a reply through `escape` only.
 
 mod admission;
@@ -29,10 +30,14 @@ mod render;
 mod reply;
 mod repositories;
 mod requests;
+mod resources;
+mod roots;
 mod shutdown;
 mod splitter;
 mod stdio;
+mod subscriptions;
 mod tools;
+mod uri;
 mod writer;
 
 pub use admission::{Class, LaneState};
@@ -41,10 +46,10 @@ pub use limits::Limits;
 pub use log::LogSink;
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
 pub use repositories::{Patience, Repositories};
-pub use tools::{Form, Host, ProgressReport, Reply, ServerState, call};
+pub use tools::{Form, Host, Outcome, ProgressReport, Reply, ServerState, call};
 
 use crate::config::{Config, ConfigError};
-use dispatch::{Channels, Dispatcher};
+use dispatch::{Channels, Dispatcher, Event};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,7 +80,10 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     shutdown::on_signal(event_sender.clone(), limits.signal_grace)?;
     let output = writer::start(stdio.output, limits.output_bytes)?;
     let input = reader::start(stdio.input, limits.line_bytes)?;
-    let repositories = Repositories::new(config, root, Patience::of(&limits));
+    let changes = event_sender.clone();
+    // A dispatcher that is gone has nobody to tell.
+    let on_change = move || drop(changes.blocking_send(Event::Published));
+    let repositories = Repositories::telling(config, root, Patience::of(&limits), on_change);
     let tools: Arc<dyn tools::Tools> = Arc::new(tools::Toolbox::new(repositories, delay));
     let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;

@@ -5,5 +5,8 @@ mod client;
 mod ending;
 mod framing;
 mod protocol;
+mod resources;
+mod roots;
+mod subscriptions;
 mod text;
 mod tools;

@@ -14,7 +14,9 @@ use super::progress::Bar;
 use super::{RootArgument, Stop};
 use crate::config::Config;
 use crate::model::cancel::CancelToken;
-use crate::server::{self, Form, Host, Parameter, Patience, ProgressReport, Repositories, ServerState, Shape, TOOLS, Tool};
+use crate::server::{
+    self, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories, ServerState, Shape, TOOLS, Tool,
+};
 
 /// A person waits for an index until it is there, or stops the program.
 const TO_THE_END: Duration = Duration::from_secs(24 * 3600);
@@ -69,12 +71,14 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);
     drop(person);
-    match (reply.is_error, reply.is_empty) {
-        (true, true) => Err(Stop::NothingFound(reply.text)),
-        (true, false) => Err(Stop::Failure { message: reply.text, hint: format!("see `cograph {} --help`", tool.name) }),
-        (false, is_empty) => {
+    match reply.outcome {
+        Outcome::Missing => Err(Stop::NothingFound(reply.text)),
+        Outcome::Refused | Outcome::Failed => {
+            Err(Stop::Failure { message: reply.text, hint: format!("see `cograph {} --help`", tool.name) })
+        }
+        Outcome::Found | Outcome::Nothing | Outcome::NotYet => {
             to_stdout(|out| writeln!(out, "{}", reply.text.trim_end_matches('\n')))?;
-            if is_empty { Err(Stop::NothingFound(String::new())) } else { Ok(()) }
+            if reply.outcome == Outcome::Nothing { Err(Stop::NothingFound(String::new())) } else { Ok(()) }
         }
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{IndexError, Outcome, Phase, Progress, Run, refresh};
 use crate::config::Limits;
 use crate::model::cancel::CancelToken;
-use crate::store::Location;
+use crate::store::{Identity, Location};
 
 /// Runs that work at the same time, in all; more wait for their turn.
 const AT_ONCE: usize = 2;
@@ -39,8 +39,11 @@ pub enum JobState {
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
+type OnPublished = Box<dyn Fn(&Location, Identity) + Send + Sync>;
+
 struct Shared {
     limits: Limits,
+    on_published: OnPublished,
     state: Mutex<State>,
     turn: Condvar,
 }
@@ -56,7 +59,13 @@ struct State {
 impl Jobs {
     /// No runs yet.
     pub fn new(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared { limits, state: Mutex::new(State::default()), turn: Condvar::new() }) }
+        Self::telling(limits, |_, _| {})
+    }
+
+    /// The same, with somebody who is told of every new generation, on the thread of the run that has made it.
+    pub fn telling(limits: Limits, on_published: impl Fn(&Location, Identity) + Send + Sync + 'static) -> Self {
+        let on_published = Box::new(on_published);
+        Self { shared: Arc::new(Shared { limits, on_published, state: Mutex::new(State::default()), turn: Condvar::new() }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -135,6 +144,9 @@ impl Shared {
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
+        if let Ok(Outcome::Published { published, .. }) = &outcome {
+            (self.on_published)(&job.location, published.identity);
+        }
         {
             let mut state = self.lock();
             state.jobs.retain(|(other, _)| !Arc::ptr_eq(other, job));

@@ -3,15 +3,18 @@
 //! table, so nothing here needs a lock.
 
 mod calls;
+mod notices;
 
 use super::admission::Admission;
 use super::limits::Limits;
-use super::message::{self, INVALID_REQUEST, Message, PARSE_ERROR, Request, RpcError};
+use super::message::{self, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError};
 use super::protocol::{self, Era, Method, Session};
 use super::reader::Input;
-use super::requests::{self, Answer, BatchId, Requests, Ticket};
+use super::requests::{Answer, BatchId, Requests, Ticket};
+use super::roots::Roots;
 use super::shutdown::Parent;
 use super::splitter::Piece;
+use super::subscriptions::Wanted;
 use super::tools::{ProgressReport, Reply, Tools};
 use super::writer::Output;
 use calls::Call;
@@ -40,6 +43,8 @@ pub(super) enum Event {
     Paused(Ticket),
     /// A paused tool wants to go on; the sender is its permit.
     Resume(Ticket, SyncSender<()>),
+    /// The repository of the session has a new generation.
+    Published,
 }
 
 /// Why the dispatcher has ended.
@@ -69,6 +74,9 @@ pub(super) struct Dispatcher {
     started: Instant,
     /// Set by the end of the input: when to end at the latest.
     end_by: Option<Instant>,
+    /// When the client is told that the resources have changed, if they have.
+    tell_at: Option<Instant>,
+    roots: Roots,
     input: Receiver<Input>,
     events: Receiver<Event>,
     /// For the threads of calls.
@@ -81,8 +89,8 @@ pub(super) struct Dispatcher {
 enum Work {
     /// Nothing: it is being answered.
     Nothing,
-    /// Changes, until the client cancels.
-    Changes,
+    /// Changes, until the client cancels; the id of the request.
+    Changes(RequestId, Wanted),
     /// A tool.
     Call(Box<Call>),
 }
@@ -115,6 +123,8 @@ impl Dispatcher {
             parent: Parent::now(),
             started: Instant::now(),
             end_by: None,
+            tell_at: None,
+            roots: Roots::default(),
             input,
             events,
             event_sender,
@@ -142,7 +152,7 @@ impl Dispatcher {
             if self.end_by.is_some_and(|end_by| !self.has_calls() || end_by <= Instant::now()) {
                 return Ending::InputEnded;
             }
-            let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).min();
+            let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
             let takes_input = self.end_by.is_none() && self.output.has_room();
             tokio::select! {
                 biased;
@@ -151,7 +161,10 @@ impl Dispatcher {
                         return Ending::Terminated;
                     }
                 }
-                () = until(next), if next.is_some() => self.on_deadlines(),
+                () = until(next), if next.is_some() => {
+                    self.on_deadlines();
+                    self.tell_of_changes();
+                }
                 input = self.input.recv(), if takes_input => match input {
                     Some(Input::Pieces(pieces)) => pieces.into_iter().for_each(|piece| self.on_piece(piece)),
                     Some(Input::End) | None => self.end_by = Some(Instant::now() + self.limits.end_grace),
@@ -178,6 +191,7 @@ impl Dispatcher {
             Event::Progress(ticket, report) => self.on_progress(ticket, report),
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
+            Event::Published => self.on_published(),
         }
         false
     }
@@ -211,7 +225,7 @@ impl Dispatcher {
         match message {
             Message::Request(request) => self.on_request(request, batch),
             Message::Notification { method, params } => self.on_notification(&method, &params),
-            Message::Response => {}
+            Message::Response(id, result) => self.on_response(id.as_ref(), result.as_ref()),
             Message::Invalid(id, error) => {
                 if error.code != PARSE_ERROR || self.complaints.admit(Instant::now()) {
                     self.refuse(id.as_ref(), batch, error);
@@ -230,11 +244,7 @@ impl Dispatcher {
         match self.understand(&method, params) {
             Ok((_, Method::Answer(result))) => self.answer(ticket, Ok(result)),
             Ok((era, Method::Call(call))) => self.on_call(ticket, era, call),
-            Ok((_, Method::Listen)) => {
-                self.set_work(ticket, Work::Changes);
-                let acknowledged = protocol::listen_acknowledged(&id);
-                self.output.send(requests::notification("notifications/subscriptions/acknowledged", acknowledged));
-            }
+            Ok((_, Method::Listen(wanted))) => self.on_listen(ticket, id, wanted),
             Err(error) => self.answer(ticket, Err(error)),
         }
     }
@@ -246,9 +256,18 @@ impl Dispatcher {
     }
 
     fn on_notification(&mut self, method: &str, params: &Map<String, Value>) {
-        if method != "notifications/cancelled" {
-            return;
+        match method {
+            "notifications/initialized" => {
+                self.session.on_initialized();
+                self.ask_for_roots();
+            }
+            "notifications/roots/list_changed" => self.ask_for_roots(),
+            "notifications/cancelled" => self.on_cancelled(params),
+            _ => {}
         }
+    }
+
+    fn on_cancelled(&mut self, params: &Map<String, Value>) {
         let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id)) else {
             return;
         };
@@ -289,13 +308,18 @@ impl Dispatcher {
 
     /// Answers everything that is in flight, so that nobody waits for a process that is gone.
     fn close_all(&mut self) {
-        let open: Vec<(Ticket, bool)> =
-            self.requests.all().map(|(ticket, work)| (ticket, matches!(work, Work::Changes))).collect();
-        for (ticket, listens) in open {
-            if listens {
-                self.answer(ticket, Ok(protocol::listen_result()));
-            } else {
-                self.fail(ticket, "the server is ending; the call was stopped");
+        let open: Vec<(Ticket, Option<RequestId>)> = self
+            .requests
+            .all()
+            .map(|(ticket, work)| match work {
+                Work::Changes(id, _) => (ticket, Some(id.clone())),
+                Work::Nothing | Work::Call(_) => (ticket, None),
+            })
+            .collect();
+        for (ticket, subscription) in open {
+            match subscription {
+                Some(id) => self.answer(ticket, Ok(protocol::listen_result(&id))),
+                None => self.fail(ticket, "the server is ending; the call was stopped"),
             }
         }
     }

@@ -37,6 +37,8 @@ pub struct Limits {
     pub housekeeping: Duration,
     /// Shortest time between two progress notifications of one call.
     pub progress_interval: Duration,
+    /// How long changes are gathered before the client is told of them.
+    pub change_interval: Duration,
 }
 
 impl Limits {
@@ -66,6 +68,7 @@ impl Default for Limits {
             signal_grace: Duration::from_millis(300),
             housekeeping: Duration::from_secs(1),
             progress_interval: Duration::from_millis(200),
+            change_interval: Duration::from_millis(500),
         }
     }
 }

@@ -53,6 +53,10 @@ pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 /// Parameters that do not fit the method.
 pub(super) const INVALID_PARAMS: i32 = -32602;
+/// The request is right, but it cannot be served.
+pub(super) const INTERNAL_ERROR: i32 = -32603;
+/// A resource that does not exist, in the versions that `initialize` selects. Later ones say `INVALID_PARAMS`.
+pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
 /// A version that the server does not speak, in the stateless era.
 pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 
@@ -75,8 +79,8 @@ pub(super) enum Message {
         /// Its parameters.
         params: Map<String, Value>,
     },
-    /// An answer to a request of ours. We send none, so nobody waits for it.
-    Response,
+    /// An answer to a request of ours: its id and its result, as far as it has them and they can be read.
+    Response(Option<RequestId>, Option<Value>),
     /// Cannot be served; the error goes out with the id if there is one.
     Invalid(Option<RequestId>, RpcError),
     /// Several messages in one array.
@@ -177,7 +181,10 @@ fn parse_member(text: &str) -> Message {
     }
     let Some(method) = envelope.method else {
         return match envelope.result.or(envelope.error) {
-            Some(_) => Message::Response,
+            Some(_) => {
+                let result = envelope.result.and_then(|result| serde_json::from_str(result.get()).ok());
+                Message::Response(id.flatten(), result)
+            }
             None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
         };
     };
@@ -274,8 +281,11 @@ mod tests {
     #[test]
     fn notifications_answers_and_batches() {
         assert!(matches!(parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#), Message::Notification { .. }));
-        assert_eq!(parse(br#"{"jsonrpc":"2.0","id":9,"result":null}"#), Message::Response);
-        assert_eq!(parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#), Message::Response);
+        let id = RequestId::from_json(&Value::from(9));
+        let answer = parse(br#"{"jsonrpc":"2.0","id":9,"result":{"a":1}}"#);
+        assert_eq!(answer, Message::Response(id.clone(), Some(serde_json::json!({"a": 1}))));
+        let answer = parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#);
+        assert_eq!(answer, Message::Response(id, None));
         let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else { panic!("a batch") };
         assert!(matches!(members[..], [Message::Request(_), Message::Invalid(None, _)]));
     }

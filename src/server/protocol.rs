@@ -1,10 +1,17 @@
 //! The two eras of the protocol: what a request means in each and what an answer looks like. `initialize` selects a version
 //! for the process; a request that carries a version in its `_meta` is served by itself. Touches no store and no tool.
 
+mod shape;
+
 use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, RpcError, UNSUPPORTED_VERSION};
 use super::registry;
+use super::resources::{self, BadAddress, Question};
+use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use serde_json::{Map, Value, json};
+use shape::shaped_list;
 use std::sync::LazyLock;
+
+pub(super) use shape::{Purpose, listen_result};
 
 /// The version of the stateless era.
 const STATELESS: &str = "2026-07-28";
@@ -18,10 +25,6 @@ const WITH_BATCHES: &str = "2025-03-26";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
-const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
-
-/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the process.
-const LIST_TTL_MS: u64 = 3_600_000;
 
 /// The rules under which one request is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +36,14 @@ pub(super) enum Era {
 }
 
 /// What `initialize` has settled.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Session {
     version: Option<&'static str>,
+    /// The client has said that it is ready: it can be told things now.
+    ready: bool,
+    /// The client has said that it knows what it works on.
+    has_roots: bool,
+    wanted: Wanted,
 }
 
 /// What a request asks for.
@@ -44,23 +52,46 @@ pub(super) enum Method {
     /// Can be answered at once.
     Answer(String),
     /// A tool is to be called.
-    Call(ToolCall),
+    Call(Call),
     /// Notifications of changes are wanted, until the client cancels.
-    Listen,
+    Listen(Wanted),
 }
 
-/// The parameters of `tools/call`.
+/// A call of a tool.
 #[derive(Debug)]
-pub(super) struct ToolCall {
+pub(super) struct Call {
     /// The tool.
     pub(super) tool: &'static registry::Tool,
     /// Its arguments, unchecked.
     pub(super) arguments: Map<String, Value>,
+    /// What its answer is made into.
+    pub(super) purpose: Purpose,
     /// What progress notifications are to be marked with, if they are wanted.
     pub(super) progress_token: Option<Value>,
 }
 
+impl Default for Session {
+    fn default() -> Self {
+        Self { version: None, ready: false, has_roots: false, wanted: Wanted::negotiated() }
+    }
+}
+
 impl Session {
+    /// The client is ready. Before `initialize` it cannot be.
+    pub(super) fn on_initialized(&mut self) {
+        self.ready = self.version.is_some();
+    }
+
+    /// Whether the client can be asked for its roots.
+    pub(super) fn has_roots(&self) -> bool {
+        self.ready && self.has_roots
+    }
+
+    /// What the client is to be told of changes, if it can be told.
+    pub(super) fn wanted(&self) -> Option<&Wanted> {
+        self.ready.then_some(&self.wanted)
+    }
+
     /// Whether arrays of messages are served.
     pub(super) fn takes_batches(&self) -> bool {
         self.version == Some(WITH_BATCHES)
@@ -96,10 +127,29 @@ impl Session {
             (Era::Negotiated, "initialize") => self.initialize(&params).map(Method::Answer),
             (Era::Negotiated, "ping") => Ok(Method::Answer("{}".to_owned())),
             (Era::Stateless, "server/discover") => Ok(Method::Answer(DISCOVERED.clone())),
-            (_, "tools/list") => tools_list(era, &params).map(Method::Answer),
-            (_, "tools/call") => tool_call(params).map(Method::Call),
-            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen),
+            (_, "tools/list") => TOOLS.page(era, &params),
+            (_, "tools/call") => tool_call(params),
+            (_, "resources/list") => RESOURCES.page(era, &params),
+            (_, "resources/templates/list") => TEMPLATES.page(era, &params),
+            (_, "resources/read") => resource_read(era, &params),
+            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params))),
+            (Era::Negotiated, "resources/subscribe") => self.follow(&params),
+            (Era::Negotiated, "resources/unsubscribe") => {
+                self.wanted.unfollow(text(&params, "uri", "the address of a resource")?);
+                Ok(Method::Answer("{}".to_owned()))
+            }
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found")),
+        }
+    }
+
+    fn follow(&mut self, params: &Map<String, Value>) -> Result<Method, RpcError> {
+        let uri = text(params, "uri", "the address of a resource")?;
+        resources::question(uri).map_err(|bad| bad_address(Era::Negotiated, uri, bad))?;
+        if self.wanted.follow(uri) {
+            Ok(Method::Answer("{}".to_owned()))
+        } else {
+            let reason = format!("{MOST_ADDRESSES} resources are followed already: unsubscribe from one first");
+            Err(RpcError::new(INVALID_PARAMS, reason))
         }
     }
 
@@ -108,7 +158,8 @@ impl Session {
             return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` must be a string"));
         };
         let version = NEGOTIATED.into_iter().find(|version| *version == requested).unwrap_or(LATEST_NEGOTIATED);
-        self.version = Some(version);
+        (self.version, self.ready) = (Some(version), false);
+        self.has_roots = params.get("capabilities").and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
         let result = json!({
             "protocolVersion": version,
             "capabilities": capabilities(),
@@ -117,25 +168,6 @@ impl Session {
         });
         Ok(result.to_string())
     }
-}
-
-/// The result of a tool in the shape of the era.
-pub(super) fn tool_result(era: Era, text: &str, is_error: bool) -> String {
-    let mut result = json!({"content": [{"type": "text", "text": text}]});
-    if is_error {
-        result["isError"] = Value::Bool(true);
-    }
-    shaped(era, result)
-}
-
-/// The result that ends a subscription from our side.
-pub(super) fn listen_result() -> String {
-    shaped(Era::Stateless, json!({}))
-}
-
-/// The parameters of the notification that a subscription begins with: of the kinds of change asked for, none ever happens here.
-pub(super) fn listen_acknowledged(id: &RequestId) -> Value {
-    json!({"_meta": {SUBSCRIPTION_KEY: id.to_json()}, "notifications": {}})
 }
 
 /// The id that a `notifications/cancelled` names.
@@ -151,26 +183,9 @@ fn server_info() -> Value {
     json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Only what is really there: the tools, which never change.
+/// Only what is really there.
 fn capabilities() -> Value {
-    json!({"tools": {}})
-}
-
-fn shaped(era: Era, mut result: Value) -> String {
-    if era == Era::Stateless {
-        result["resultType"] = Value::from("complete");
-        result["_meta"] = json!({SERVER_KEY: server_info()});
-    }
-    result.to_string()
-}
-
-/// A result that a client may keep.
-fn shaped_list(era: Era, mut result: Value) -> String {
-    if era == Era::Stateless {
-        result["ttlMs"] = Value::from(LIST_TTL_MS);
-        result["cacheScope"] = Value::from("public");
-    }
-    shaped(era, result)
+    json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}})
 }
 
 static DISCOVERED: LazyLock<String> = LazyLock::new(|| {
@@ -182,31 +197,64 @@ static DISCOVERED: LazyLock<String> = LazyLock::new(|| {
     shaped_list(Era::Stateless, result)
 });
 
-/// The two forms of the one page that `tools/list` has.
-static TOOLS: LazyLock<[String; 2]> =
-    LazyLock::new(|| [Era::Negotiated, Era::Stateless].map(|era| shaped_list(era, json!({"tools": registry::listing()}))));
+/// A list that is fixed for the life of the process: one page, in the form of each era.
+struct List([String; 2]);
 
-fn tools_list(era: Era, params: &Map<String, Value>) -> Result<String, RpcError> {
-    match params.get("cursor") {
-        None | Some(Value::Null) => Ok(TOOLS[era as usize].clone()),
-        Some(_) => Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page")),
+impl List {
+    fn new(name: &str, items: Value) -> Self {
+        Self([Era::Negotiated, Era::Stateless].map(|era| shaped_list(era, json!({name: items}))))
+    }
+
+    fn page(&self, era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
+        match params.get("cursor") {
+            None | Some(Value::Null) => Ok(Method::Answer(self.0[era as usize].clone())),
+            Some(_) => Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page")),
+        }
     }
 }
 
-fn tool_call(mut params: Map<String, Value>) -> Result<ToolCall, RpcError> {
-    let arguments = match params.remove("arguments") {
-        None | Some(Value::Null) => Map::new(),
-        Some(Value::Object(arguments)) => arguments,
-        Some(_) => return Err(RpcError::new(INVALID_PARAMS, "`arguments` must be an object")),
-    };
-    let Some(name) = params.get("name").and_then(Value::as_str) else {
-        return Err(RpcError::new(INVALID_PARAMS, "`name` must be the name of a tool"));
-    };
+static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", registry::listing()));
+static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
+static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
+
+fn tool_call(mut params: Map<String, Value>) -> Result<Method, RpcError> {
+    let arguments = object(&mut params, "arguments")?;
+    let name = text(&params, "name", "the name of a tool")?;
     let tool = registry::tool(name).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
-    let progress_token = params
-        .get("_meta")
-        .and_then(|meta| meta.get("progressToken"))
-        .filter(|token| RequestId::from_json(token).is_some())
-        .cloned();
-    Ok(ToolCall { tool, arguments, progress_token })
+    Ok(Method::Call(Call { tool, arguments, purpose: Purpose::Tool, progress_token: progress_token(&params) }))
+}
+
+fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
+    let uri = text(params, "uri", "the address of a resource")?;
+    let Question { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
+    let purpose = Purpose::Resource(uri.to_owned());
+    Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(params) }))
+}
+
+fn bad_address(era: Era, uri: &str, bad: BadAddress) -> RpcError {
+    match bad {
+        BadAddress::Unknown => shape::no_resource(era, uri),
+        BadAddress::Invalid => {
+            let reason = "not an address inside the repository: a name, or a relative path without `..`, percent-encoded";
+            shape::about(uri, INVALID_PARAMS, reason)
+        }
+    }
+}
+
+fn text<'p>(params: &'p Map<String, Value>, name: &str, what: &str) -> Result<&'p str, RpcError> {
+    let found = params.get(name).and_then(Value::as_str);
+    found.ok_or_else(|| RpcError::new(INVALID_PARAMS, format!("`{name}` must be {what}")))
+}
+
+fn object(params: &mut Map<String, Value>, name: &str) -> Result<Map<String, Value>, RpcError> {
+    match params.remove(name) {
+        None | Some(Value::Null) => Ok(Map::new()),
+        Some(Value::Object(members)) => Ok(members),
+        Some(_) => Err(RpcError::new(INVALID_PARAMS, format!("`{name}` must be an object"))),
+    }
+}
+
+fn progress_token(params: &Map<String, Value>) -> Option<Value> {
+    let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
+    token.filter(|token| RequestId::from_json(token).is_some()).cloned()
 }

@@ -1,6 +1,8 @@
 //! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
 //! none. Index runs belong to `index::Jobs` and outlive the call that started them.
 
+mod chosen;
+
 use super::escape::SafeLine;
 use super::limits::Limits;
 use super::reply;
@@ -12,9 +14,10 @@ use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
 use crate::source;
 use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
+use chosen::Chosen;
 use serde_json::Value;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -43,9 +46,7 @@ pub struct Patience {
 
 /// The repositories that this process serves.
 pub struct Repositories {
-    config: Result<Config, Unavailable>,
-    /// The repository of calls that name none; else it is found from the working directory.
-    root: Option<PathBuf>,
+    chosen: Arc<Chosen>,
     patience: Patience,
     pool: OnceLock<Result<Pool, StoreError>>,
     jobs: Jobs,
@@ -95,17 +96,48 @@ impl Patience {
 impl Repositories {
     /// Nothing is opened or looked at before the first call.
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
-        let jobs = Jobs::new(config.as_ref().map(|config| config.limits).unwrap_or_default());
-        Self { config, root, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), waited: Mutex::default() }
+        Self::telling(config, root, patience, || {})
+    }
+
+    /// The same, with somebody who is told when the repository of calls that name none has a new generation.
+    pub(super) fn telling(
+        config: Result<Config, ConfigError>,
+        root: Option<PathBuf>,
+        patience: Patience,
+        on_change: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        let limits = config.as_ref().map(|config| config.limits).unwrap_or_default();
+        let chosen = Arc::new(Chosen::new(config, root, on_change));
+        let for_jobs = Arc::clone(&chosen);
+        let jobs = Jobs::telling(limits, move |location, identity| for_jobs.published(location.root(), identity));
+        Self { chosen, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), waited: Mutex::default() }
+    }
+
+    /// Whether it matters what the client works on.
+    pub(super) fn asks_client(&self) -> bool {
+        self.chosen.asks_client()
+    }
+
+    /// What the client works on. True if that may be another repository than the one of earlier answers.
+    pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        self.chosen.set_client(directories)
     }
 
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
     /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it.
     pub(super) fn open(&self, root: Option<&str>, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
-        let config = self.config.as_ref().map_err(Unavailable::clone)?;
+        let repository = self.chosen.find(root)?;
+        let directory = repository.root.clone();
+        let readiness = self.open_at(repository, waits, host)?;
+        if let (None, Readiness::Ready(opened)) = (root, &readiness) {
+            self.chosen.answered_from(&directory, opened.snapshot.identity());
+        }
+        Ok(readiness)
+    }
+
+    fn open_at(&self, repository: Repository, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+        let config = self.chosen.config()?;
         let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
-        let repository = self.find(config, root)?;
         let location = Location::new(&repository.cache, &repository.root);
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
@@ -133,24 +165,6 @@ impl Repositories {
 
     fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {
         self.pool()?.snapshot(location, cancel).map_err(|error| store_failed(&error))
-    }
-
-    fn find(&self, config: &Config, root: Option<&str>) -> Result<Repository, Unavailable> {
-        let found = match (root, &self.root) {
-            (Some(named), _) => {
-                let path = Path::new(named);
-                if !path.is_absolute() {
-                    return Err(unavailable(
-                        "`root` must be an absolute path",
-                        "leave it out for the repository of this session",
-                    ));
-                }
-                config.repository_around(path)
-            }
-            (None, Some(root)) => config.repository_at(root),
-            (None, None) => config.default_repository(),
-        };
-        found.map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
     fn pool(&self) -> Result<&Pool, Unavailable> {

@@ -24,6 +24,7 @@ use crate::model::cancel::CancelToken;
 use crate::query::{Certainty, QueryError, ReadFile, Tests};
 use crate::store::Snapshot;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What a call gives back.
@@ -31,16 +32,56 @@ use std::time::Duration;
 pub struct Reply {
     /// The answer, or what went wrong.
     pub text: String,
-    /// Whether it is the latter.
-    pub is_error: bool,
-    /// Whether nothing was found: neither an answer nor, in an error, what was asked about.
-    pub is_empty: bool,
+    /// Which of them it is.
+    pub outcome: Outcome,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// There is an answer.
+    Found,
+    /// There is an answer: nothing was found.
+    Nothing,
+    /// The first index is being made; the text says how far it is.
+    NotYet,
+    /// What was asked about does not exist.
+    Missing,
+    /// The question cannot be answered as it was put.
+    Refused,
+    /// Something went wrong here.
+    Failed,
+}
+
+impl Outcome {
+    /// Whether the text says what went wrong.
+    pub fn is_error(self) -> bool {
+        matches!(self, Self::Missing | Self::Refused | Self::Failed)
+    }
 }
 
 impl Reply {
+    /// An answer to a question that was put wrongly.
+    pub(super) fn refusal(text: impl Into<String>) -> Self {
+        Self { text: text.into(), outcome: Outcome::Refused }
+    }
+
     /// A failure.
     pub(super) fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_error: true, is_empty: false }
+        Self { text: text.into(), outcome: Outcome::Failed }
+    }
+}
+
+impl From<&QueryError> for Outcome {
+    fn from(error: &QueryError) -> Self {
+        match error {
+            QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. } => Self::Missing,
+            QueryError::AmbiguousSymbol { .. }
+            | QueryError::AmbiguousPath { .. }
+            | QueryError::InvalidParameter { .. }
+            | QueryError::Sql { .. } => Self::Refused,
+            QueryError::Read { .. } | QueryError::Cancelled | QueryError::Store(_) => Self::Failed,
+        }
     }
 }
 
@@ -82,6 +123,16 @@ pub trait Host {
 
 /// Something that can run tools.
 pub(super) trait Tools: Send + Sync {
+    /// Whether it matters what the client works on.
+    fn asks_client(&self) -> bool {
+        false
+    }
+
+    /// What the client works on. True if that may be something else than what earlier answers spoke of. Does not wait.
+    fn set_client(&self, _directories: Vec<PathBuf>) -> bool {
+        false
+    }
+
     /// Runs a call on the thread of the caller.
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply;
 }
@@ -178,7 +229,7 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
     let waits = tool.class != Class::Control || host.server().is_none();
     let opened = match repositories.open(arguments.text("root"), waits, host) {
         Ok(Readiness::Ready(opened)) => opened,
-        Ok(Readiness::Working(so_far)) => return Reply { text: so_far.text(), is_error: false, is_empty: false },
+        Ok(Readiness::Working(so_far)) => return Reply { text: so_far.text(), outcome: Outcome::NotYet },
         Err(Unavailable { what, hint }) => return Reply::error(format!("{}: {what}; {hint}", tool.name)),
     };
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
@@ -191,18 +242,18 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
         server: host.server(),
     };
     match (tool.handler)(arguments, &ground) {
-        Ok(answer) if form == Form::Json => {
-            let json = reply::with(answer.json(), "index", opened.state());
-            Reply { text: json.to_string(), is_error: false, is_empty: answer.is_empty() }
-        }
         Ok(answer) => {
-            let head = format!("{} · {}", answer.render(&mut page), opened.freshness());
-            Reply { text: page.finish(&head), is_error: false, is_empty: answer.is_empty() }
+            let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
+            let text = match form {
+                Form::Json => reply::with(answer.json(), "index", opened.state()).to_string(),
+                Form::Text => {
+                    let head = format!("{} · {}", answer.render(&mut page), opened.freshness());
+                    page.finish(&head)
+                }
+            };
+            Reply { text, outcome }
         }
-        Err(error) => {
-            let is_empty = matches!(error, QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. });
-            Reply { is_empty, ..Reply::error(failure::text(tool.name, &error)) }
-        }
+        Err(error) => Reply { text: failure::text(tool.name, &error), outcome: Outcome::from(&error) },
     }
 }
 
@@ -221,6 +272,14 @@ impl Toolbox {
 }
 
 impl Tools for Toolbox {
+    fn asks_client(&self) -> bool {
+        self.repositories.asks_client()
+    }
+
+    fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        self.repositories.set_client(directories)
+    }
+
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
         if self.delay.is_some_and(|delay| host.cancel().wait(delay)) {
             return Reply::error("cancelled");

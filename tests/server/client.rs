@@ -52,6 +52,11 @@ impl Client {
     pub(super) fn start_in(place: TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = command(place.path());
         command.args(arguments).envs(variables.iter().copied());
+        Self::of(place, command)
+    }
+
+    /// Starts a command in a place.
+    pub(super) fn of(place: TempDir, mut command: Command) -> Self {
         let mut child = command.spawn().expect("the program was built with the tests");
         let output = child.stdout.take().expect("it is piped");
         let input = child.stdin.take();
@@ -207,6 +212,11 @@ pub(super) fn command(place: &Path) -> Command {
 pub(super) fn initialize(version: &str) -> Value {
     let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+}
+
+/// What a request of the stateless era carries.
+pub(super) fn meta(version: &str) -> Value {
+    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
 }
 
 /// Reads messages on a thread of its own until the server closes its output.

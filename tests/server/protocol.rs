@@ -2,11 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::client::{Client, SMALL, initialize, place};
-
-fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
-}
+use super::client::{Client, SMALL, initialize, meta, place};
 
 #[test]
 fn every_known_version_is_taken_and_any_other_gets_the_latest() {
@@ -22,7 +18,11 @@ fn every_known_version_is_taken_and_any_other_gets_the_latest() {
         client.send(&initialize(asked));
         let result = client.answer(&json!(0))["result"].clone();
         assert_eq!(result["protocolVersion"], json!(given), "{asked}");
-        assert_eq!(result["capabilities"], json!({"tools": {}}));
+        assert_eq!(
+            result["capabilities"],
+            json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}}),
+            "what is declared has a test in a file of its own"
+        );
         assert!(result["serverInfo"]["version"].is_string() && result["instructions"].is_string());
     }
 }

@@ -5,7 +5,7 @@ use super::{Dispatcher, Event, Work};
 use crate::model::cancel::CancelToken;
 use crate::server::admission::{Class, Verdict};
 use crate::server::arguments::Arguments;
-use crate::server::protocol::{self, Era, ToolCall};
+use crate::server::protocol::{self, Era, Purpose};
 use crate::server::registry::Tool;
 use crate::server::requests::{self, Ticket};
 use crate::server::tools::{Host, ProgressReport, Reply, ServerState, Tools};
@@ -27,6 +27,7 @@ const BUSY: &str = "busy: too many calls are waiting; try again later";
 #[derive(Debug)]
 pub(super) struct Call {
     era: Era,
+    purpose: Purpose,
     tool: &'static Tool,
     token: CancelToken,
     arrived: Instant,
@@ -54,17 +55,18 @@ enum Stage {
 
 impl Dispatcher {
     /// Checks the arguments, then starts the call, queues it or refuses it.
-    pub(super) fn on_call(&mut self, ticket: Ticket, era: Era, call: ToolCall) {
-        let ToolCall { tool, arguments, progress_token } = call;
+    pub(super) fn on_call(&mut self, ticket: Ticket, era: Era, call: protocol::Call) {
+        let protocol::Call { tool, arguments, purpose, progress_token } = call;
         let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weight(value)).sum();
         let arguments = match Arguments::check(tool, arguments) {
             Ok(arguments) => arguments,
-            Err(error) => return self.answer(ticket, Ok(protocol::tool_result(era, &error, true))),
+            Err(error) => return self.answer(ticket, purpose.answer(era, Reply::refusal(error))),
         };
         let now = Instant::now();
         let deadline = now + self.limits.deadline.unwrap_or(tool.deadline);
         let call = Call {
             era,
+            purpose,
             tool,
             token: CancelToken::new(),
             arrived: now,
@@ -148,12 +150,13 @@ impl Dispatcher {
 
     pub(super) fn on_finished(&mut self, ticket: Ticket, reply: Reply) {
         if let Some(Work::Call(call)) = self.requests.work(ticket) {
-            let (era, tool, arrived, started) = (call.era, call.tool.name, call.arrived, call.started);
+            let (tool, arrived, started) = (call.tool.name, call.arrived, call.started);
+            let answer = call.purpose.answer(call.era, reply);
             if arrived.elapsed() > SLOW {
                 let queued_ms = started.map_or(0, |started| started.duration_since(arrived).as_millis());
                 tracing::info!(tool, queued_ms, total_ms = arrived.elapsed().as_millis(), "slow call");
             }
-            self.answer(ticket, Ok(protocol::tool_result(era, &reply.text, reply.is_error)));
+            self.answer(ticket, answer);
         }
         // Whether it was answered just now or long ago: the thread is gone.
         self.lingering.remove(&ticket);
@@ -214,11 +217,11 @@ impl Dispatcher {
         }
     }
 
-    /// Answers a call with a failure that the model reads.
+    /// Answers a call with a failure.
     pub(super) fn fail(&mut self, ticket: Ticket, text: &str) {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
-        let result = protocol::tool_result(call.era, &format!("{}: {text}", call.tool.name), true);
-        self.answer(ticket, Ok(result));
+        let answer = call.purpose.answer(call.era, Reply::error(format!("{}: {text}", call.tool.name)));
+        self.answer(ticket, answer);
     }
 
     fn state(&self) -> ServerState {

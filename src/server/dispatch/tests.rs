@@ -3,7 +3,7 @@
 use super::*;
 use crate::server::arguments::Arguments;
 use crate::server::registry::Tool;
-use crate::server::tools::Host;
+use crate::server::tools::{Host, Outcome};
 use crate::server::writer;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
@@ -22,7 +22,7 @@ impl Tools for Misbehaving {
                 let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 Reply::error("too late")
             }
-            _ => Reply { text: "fine".to_owned(), is_error: false, is_empty: false },
+            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found },
         }
     }
 }

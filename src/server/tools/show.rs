@@ -28,5 +28,10 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         targets: arguments.texts("targets").to_vec(),
         context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
     };
-    Ok(Box::new(query::show(ground.snapshot, ground.files, &params, ground.cancel)?))
+    let result = query::show(ground.snapshot, ground.files, &params, ground.cancel)?;
+    match &result.items[..] {
+        // The failure of one of several does not touch the others; alone it is the failure of the call.
+        [item] if let Err(error) = &item.outcome => Err(error.clone()),
+        _ => Ok(Box::new(result)),
+    }
 }

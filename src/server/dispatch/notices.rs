@@ -1,0 +1,66 @@
+//! What the client is told and asked without having sent a request at that moment: that the resources have changed (several
+//! changes in a row are told once), and what it works on.
+
+use super::{Dispatcher, Work};
+use crate::server::message::{INTERNAL_ERROR, RequestId, RpcError};
+use crate::server::requests::Ticket;
+use crate::server::subscriptions::Wanted;
+use serde_json::Value;
+use std::time::Instant;
+
+/// Subscriptions that may be open at the same time.
+const MOST_SUBSCRIPTIONS: usize = 64;
+
+impl Dispatcher {
+    /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
+    pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: Wanted) {
+        if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
+            let reason = format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
+            return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
+        }
+        self.output.send(wanted.acknowledged(&id));
+        self.set_work(ticket, Work::Changes(id, wanted));
+    }
+
+    /// There is a new generation: the client will hear of it, but not of each one by itself.
+    pub(super) fn on_published(&mut self) {
+        self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+    }
+
+    /// Asks a client for its roots that has them, if they matter. Nothing waits for the answer: until it comes, calls mean
+    /// the repository that the process was started in.
+    pub(super) fn ask_for_roots(&mut self) {
+        if self.session.has_roots() && self.tools.asks_client() {
+            let question = self.roots.ask();
+            self.output.send(question);
+        }
+    }
+
+    /// Takes an answer of the client.
+    pub(super) fn on_response(&mut self, id: Option<&RequestId>, result: Option<&Value>) {
+        let directories = id.and_then(|id| self.roots.answered(id, result));
+        if directories.is_some_and(|directories| self.tools.set_client(directories)) {
+            self.on_published();
+        }
+    }
+
+    /// Tells of changes if it is time.
+    pub(super) fn tell_of_changes(&mut self) {
+        if self.tell_at.is_none_or(|at| at > Instant::now()) {
+            return;
+        }
+        self.tell_at = None;
+        let negotiated = self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
+        let asked = self.subscriptions().flat_map(|(id, wanted)| wanted.notifications(Some(id)));
+        for frame in negotiated.chain(asked) {
+            self.output.send(frame);
+        }
+    }
+
+    fn subscriptions(&self) -> impl Iterator<Item = (&RequestId, &Wanted)> {
+        self.requests.all().filter_map(|(_, work)| match work {
+            Work::Changes(id, wanted) => Some((id, wanted)),
+            Work::Nothing | Work::Call(_) => None,
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! What answers look like in each era: results with what the era adds to them, and how the outcome of a call becomes a
+//! result or an error of the protocol.
+
+use super::{Era, SERVER_KEY, server_info};
+use crate::server::escape::SafeLine;
+use crate::server::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
+use crate::server::requests::Answer;
+use crate::server::resources::MIME_TYPE;
+use crate::server::subscriptions;
+use crate::server::tools::{Outcome, Reply};
+use serde_json::{Value, json};
+
+/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the process.
+const LIST_TTL_MS: u64 = 3_600_000;
+
+/// What the answer of a call is made into.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::server) enum Purpose {
+    /// The result of a tool. A tool that fails is a result too: the model reads it.
+    Tool,
+    /// The contents of the resource at this address. What fails is an error of the protocol.
+    Resource(String),
+}
+
+impl Purpose {
+    /// The answer that a finished call gets.
+    pub(in crate::server) fn answer(&self, era: Era, reply: Reply) -> Answer {
+        match self {
+            Self::Tool => Ok(tool_result(era, &reply)),
+            Self::Resource(uri) => match reply.outcome {
+                Outcome::Found | Outcome::Nothing => Ok(contents(era, uri, &reply.text)),
+                Outcome::Missing => Err(no_resource(era, uri)),
+                // Names of the repository stay out of errors: `completion/complete` lists them.
+                Outcome::Refused => {
+                    Err(about(uri, INVALID_PARAMS, "no single thing has this name: put more of its path before it"))
+                }
+                Outcome::NotYet | Outcome::Failed => Err(about(uri, INTERNAL_ERROR, reply.text)),
+            },
+        }
+    }
+}
+
+/// The error for an address at which there is nothing.
+pub(super) fn no_resource(era: Era, uri: &str) -> RpcError {
+    let code = if era == Era::Stateless { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+    about(uri, code, "resource not found")
+}
+
+/// An error about an address.
+pub(super) fn about(uri: &str, code: i32, message: impl Into<String>) -> RpcError {
+    let mut error = RpcError::new(code, message);
+    error.data = Some(json!({"uri": SafeLine::new(uri, 300).as_str()}));
+    error
+}
+
+fn tool_result(era: Era, reply: &Reply) -> String {
+    let mut result = json!({"content": [{"type": "text", "text": reply.text}]});
+    if reply.outcome.is_error() {
+        result["isError"] = Value::Bool(true);
+    }
+    shaped(era, result)
+}
+
+fn contents(era: Era, uri: &str, text: &str) -> String {
+    let mut result = json!({"contents": [{"uri": uri, "mimeType": MIME_TYPE, "text": text}]});
+    if era == Era::Stateless {
+        // It speaks of the files as they are now, and of this user's files.
+        result["ttlMs"] = Value::from(0);
+        result["cacheScope"] = Value::from("private");
+    }
+    shaped(era, result)
+}
+
+/// The result that ends a subscription from our side.
+pub(in crate::server) fn listen_result(id: &RequestId) -> String {
+    let mut meta = subscriptions::meta(id);
+    meta[SERVER_KEY] = server_info();
+    json!({"resultType": "complete", "_meta": meta}).to_string()
+}
+
+/// A result in the shape of the era.
+pub(super) fn shaped(era: Era, mut result: Value) -> String {
+    if era == Era::Stateless {
+        result["resultType"] = Value::from("complete");
+        result["_meta"] = json!({SERVER_KEY: server_info()});
+    }
+    result.to_string()
+}
+
+/// A result that a client may keep.
+pub(super) fn shaped_list(era: Era, mut result: Value) -> String {
+    if era == Era::Stateless {
+        result["ttlMs"] = Value::from(LIST_TTL_MS);
+        result["cacheScope"] = Value::from("public");
+    }
+    shaped(era, result)
+}

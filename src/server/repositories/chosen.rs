@@ -1,0 +1,161 @@
+//! Which repository a call means, above all one that names none, and when that one has changed. Looks at directories, opens
+//! no store.
+
+use super::{Unavailable, unavailable};
+use crate::config::{Config, ConfigError, Repository};
+use crate::store::Identity;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The choice. The directory that the server was started with comes first, then what the client works on, then where the
+/// process was started.
+pub(super) struct Chosen {
+    config: Result<Config, Unavailable>,
+    /// Given when the process was started.
+    root: Option<PathBuf>,
+    state: Mutex<State>,
+    on_change: Box<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What the client says that it works on, best first. Not looked at before a call needs it.
+    client: Vec<PathBuf>,
+    /// The state of the chosen repository that was seen last.
+    seen: Option<(PathBuf, Identity)>,
+}
+
+impl Chosen {
+    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
+    /// finds out.
+    pub(super) fn new(
+        config: Result<Config, ConfigError>,
+        root: Option<PathBuf>,
+        on_change: impl Fn() + Send + Sync + 'static,
+    ) -> Self {
+        let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
+        Self { config, root, state: Mutex::default(), on_change: Box::new(on_change) }
+    }
+
+    /// The settings from outside.
+    pub(super) fn config(&self) -> Result<&Config, Unavailable> {
+        self.config.as_ref().map_err(Unavailable::clone)
+    }
+
+    /// Whether it matters what the client works on.
+    pub(super) fn asks_client(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// What the client works on now. True if answers that were given before may have been about another repository.
+    pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let mut state = self.state();
+        let changed = state.client != directories && state.seen.take().is_some();
+        state.client = directories;
+        changed && self.asks_client()
+    }
+
+    /// The repository that `named` means, or the chosen one.
+    pub(super) fn find(&self, named: Option<&str>) -> Result<Repository, Unavailable> {
+        let config = self.config()?;
+        let found = match (named, &self.root) {
+            (Some(named), _) => {
+                let path = Path::new(named);
+                if !path.is_absolute() {
+                    return Err(unavailable(
+                        "`root` must be an absolute path",
+                        "leave it out for the repository of this session",
+                    ));
+                }
+                config.repository_around(path)
+            }
+            (None, Some(root)) => config.repository_at(root),
+            (None, None) => {
+                let client = self.state().client.clone();
+                let usable = client.iter().find_map(|directory| config.repository_around(directory).ok());
+                usable.map_or_else(|| config.default_repository(), Ok)
+            }
+        };
+        found.map_err(|error| unavailable(&error.to_string(), error.hint()))
+    }
+
+    /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.
+    pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
+        let before = self.state().seen.replace((root.to_path_buf(), identity));
+        if before.is_some_and(|(known, before)| known == root && before != identity) {
+            (self.on_change)();
+        }
+    }
+
+    /// A repository, perhaps the chosen one, has a new generation.
+    pub(super) fn published(&self, root: &Path, identity: Identity) {
+        if self.find(None).is_ok_and(|repository| repository.root == root) {
+            let new = (root.to_path_buf(), identity);
+            let before = self.state().seen.replace(new.clone());
+            if before != Some(new) {
+                (self.on_change)();
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsString;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn config(project: &Path) -> Result<Config, ConfigError> {
+        let variables = [("COGRAPH_CACHE_DIR", OsString::from("/cache")), ("CLAUDE_PROJECT_DIR", project.into())];
+        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()))
+    }
+
+    #[test]
+    fn the_first_usable_directory_of_the_client_is_chosen_unless_one_was_given() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let [project, one, two] = ["project", "one", "two"].map(|name| top.join(name));
+        for directory in [&project, &one, &two] {
+            std::fs::create_dir(directory).expect("the directory is new");
+        }
+        let chosen = Chosen::new(config(&project), None, || {});
+        let root = |chosen: &Chosen| chosen.find(None).expect("there is one").root;
+        assert_eq!(root(&chosen), project);
+        chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
+        assert_eq!(root(&chosen), one);
+        chosen.set_client(Vec::new());
+        assert_eq!(root(&chosen), project);
+        let given = Chosen::new(config(&project), Some(two.clone()), || {});
+        given.set_client(vec![one]);
+        assert_eq!((root(&given), given.asks_client()), (two, false));
+    }
+
+    #[test]
+    fn a_change_is_told_once_whoever_sees_it_first() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&told);
+        let count_one = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        };
+        let chosen = Chosen::new(config(&top), None, count_one);
+        let state = |generation| Identity { uid: 1, generation };
+        chosen.answered_from(&top, state(1));
+        assert_eq!(told.load(Ordering::SeqCst), 0, "the first answer is no change");
+        chosen.published(&top, state(2));
+        chosen.answered_from(&top, state(2));
+        assert_eq!(told.load(Ordering::SeqCst), 1);
+        chosen.answered_from(&top, state(3));
+        chosen.published(&top, state(3));
+        assert_eq!(told.load(Ordering::SeqCst), 2, "another process may have made it");
+        chosen.published(Path::new("/elsewhere"), state(9));
+        assert_eq!(told.load(Ordering::SeqCst), 2);
+        assert!(chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()), "nothing was answered in between");
+    }
+}

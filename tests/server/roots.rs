@@ -1,0 +1,112 @@
+//! The directories that a client works on: they choose the repository, and nobody waits for them.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::client::{Client, PROMPT, SMALL, initialize, place};
+
+/// A server that was started in the repository of a place without having been told so, and its first messages.
+fn start(capabilities: &Value) -> Client {
+    let place = place(SMALL);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+    command
+        .arg("mcp")
+        .current_dir(place.path().join("repository"))
+        .env_remove("CLAUDE_PROJECT_DIR")
+        .env("COGRAPH_CACHE_DIR", place.path().join("cache"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut client = Client::of(place, command);
+    let mut hello = initialize("2025-11-25");
+    hello["params"]["capabilities"] = capabilities.clone();
+    client.send(&hello);
+    client.answer(&json!(0));
+    client
+}
+
+fn ready(client: &mut Client) {
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+}
+
+/// Waits for the question of this number and gives its id.
+fn asked(client: &mut Client, number: usize) -> Value {
+    let count = std::cell::Cell::new(0);
+    let question = client.wait_for("roots/list", |message| {
+        count.set(count.get() + usize::from(message["method"] == json!("roots/list")));
+        message["method"] == json!("roots/list") && count.get() == number
+    });
+    question["id"].clone()
+}
+
+fn answer(client: &mut Client, id: &Value, roots: &[&Path]) {
+    let roots: Vec<Value> = roots.iter().map(|root| json!({"uri": format!("file://{}", root.display())})).collect();
+    client.send(&json!({"jsonrpc": "2.0", "id": id, "result": {"roots": roots}}));
+}
+
+fn knows(client: &mut Client, name: &str) -> bool {
+    client.ask("search", json!({"query": name, "mode": "name"})).contains(&format!("function {name}"))
+}
+
+#[test]
+fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
+    let one = place(&[("one.py", "def in_one():\n    pass\n")]);
+    let two = place(&[("two.py", "def in_two():\n    pass\n")]);
+    let [one, two] = [&one, &two].map(|place| place.path().join("repository"));
+    let mut client = start(&json!({"roots": {"listChanged": true}}));
+    client.ping();
+    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "nothing is asked before the client is ready");
+    ready(&mut client);
+    let id = asked(&mut client, 1);
+    answer(&mut client, &id, &[Path::new("/no/such/directory"), &one, &two]);
+    assert!(knows(&mut client, "in_one") && !knows(&mut client, "helper"));
+
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    let id = asked(&mut client, 2);
+    answer(&mut client, &json!("roots-1"), &[&one]);
+    answer(&mut client, &id, &[&two]);
+    assert!(knows(&mut client, "in_two") && !knows(&mut client, "in_one"));
+    client.wait_for("list_changed", |message| message["method"] == json!("notifications/resources/list_changed"));
+
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    let id = asked(&mut client, 3);
+    answer(&mut client, &id, &[]);
+    assert!(knows(&mut client, "helper"), "without roots it is the directory that the server was started in");
+}
+
+#[test]
+fn a_client_that_does_not_answer_or_cannot_delays_nobody() {
+    let mut client = start(&json!({"roots": {}}));
+    ready(&mut client);
+    let id = asked(&mut client, 1);
+    client.ping();
+    let start = std::time::Instant::now();
+    client.request(1, "tools/list", json!({}));
+    client.answer(&json!(1));
+    assert!(start.elapsed() < PROMPT);
+    assert!(knows(&mut client, "helper"));
+    client.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}));
+    assert!(knows(&mut client, "helper"));
+    client.ping();
+}
+
+#[test]
+fn only_a_client_that_has_roots_is_asked_and_only_if_they_matter() {
+    let mut client = start(&json!({}));
+    ready(&mut client);
+    client.ping();
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
+    client.ping();
+    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "{:?}", client.seen);
+
+    // Started with a directory of its own choice.
+    let mut client = Client::start(&[]);
+    let mut hello = initialize("2025-11-25");
+    hello["params"]["capabilities"] = json!({"roots": {}});
+    client.send(&hello);
+    ready(&mut client);
+    client.ping();
+    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "{:?}", client.seen);
+}
