@@ -7,6 +7,7 @@ mod completions;
 mod export;
 mod index;
 mod json;
+mod log;
 mod mcp;
 mod output;
 mod progress;
@@ -16,19 +17,17 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use tracing_subscriber::EnvFilter;
 
 use crate::config::{Config, ConfigError, Repository};
 use crate::index::IndexError;
-use crate::server::{self, LogSink};
+use crate::server;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
 #[command(version, about, max_term_width = 110, arg_required_else_help = true)]
 struct Arguments {
-    /// What to log to stderr: a level (error, warn, info, debug, trace) or a filter such as cograph::index=debug
-    #[arg(long, global = true, value_name = "FILTER", default_value = "error")]
-    log: String,
+    #[command(flatten)]
+    log: log::LogArguments,
     #[command(subcommand)]
     command: Command,
 }
@@ -100,8 +99,7 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let filter = matches.get_one::<String>("log").map_or("error", String::as_str);
-    start_log(filter, matches.subcommand_name() == Some("mcp"))?;
+    log::start(matches, matches.subcommand_name() == Some("mcp"))?;
     let config = Config::from_environment();
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
@@ -119,20 +117,6 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
 fn end(code: u8, message: &str) -> ExitCode {
     output::note(message);
     ExitCode::from(code)
-}
-
-/// Starts the log. A server's goes through a thread of its own: its client may not read it.
-fn start_log(filter: &str, serves: bool) -> Result<(), Stop> {
-    let filter = EnvFilter::try_new(filter).map_err(|error| Stop::Usage(format!("--log {filter:?} is no filter: {error}")))?;
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false);
-    // A second start in one process (tests) keeps the first log.
-    let _ = if serves {
-        let sink = LogSink::start()?;
-        log.with_writer(move || sink.clone()).try_init()
-    } else {
-        log.with_writer(io::stderr).try_init()
-    };
-    Ok(())
 }
 
 impl RootArgument {

@@ -1,12 +1,15 @@
 //! The server as its clients meet it: the built program over pipes, with standard input held open unless a test says otherwise.
 
+mod budget;
 mod calls;
 mod client;
 mod ending;
 mod framing;
+mod observing;
 mod protocol;
 mod resources;
 mod roots;
+mod stopping;
 mod subscriptions;
 mod text;
 mod tools;

@@ -124,4 +124,6 @@ impl Host for Person {
     fn server(&self) -> Option<&ServerState> {
         None
     }
+
+    fn spent_in_statements(&self, _: Duration) {}
 }

@@ -1,23 +1,40 @@
 //! Fits an answer into a budget: whole entries, best first, and a last line that says what was left out and how to get it.
+//! Whatever is put into a page, the text that comes out of it has at most as many bytes as the budget allows.
 
 /// Bytes of a token.
 const TOKEN: usize = 4;
 /// Bytes that are kept free for the first line and for what is said about entries that were left out.
 const RESERVED: usize = 360;
 
+/// Bytes of a usual first line without what it says about the state of the index.
+const HEAD: usize = 240;
+/// Said in place of notes for which there is no room, or where nothing else says that entries were left out.
+const MORE: &str = "\n… more is left out: raise `budget`";
+
 /// An answer that grows line by line until its room is used up.
 #[derive(Debug)]
 pub(crate) struct Page {
     text: String,
+    /// Bytes for everything.
+    most: usize,
+    /// Bytes for the entries.
     room: usize,
+    /// Whether an entry was refused.
+    is_full: bool,
     notes: Vec<String>,
 }
 
 impl Page {
     /// An empty page of so many tokens.
     pub(crate) fn new(tokens: u64) -> Self {
-        let bytes = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN);
-        Self { text: String::new(), room: bytes.saturating_sub(RESERVED).max(TOKEN), notes: Vec::new() }
+        let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN);
+        Self { text: String::new(), most, room: most.saturating_sub(RESERVED), is_full: false, notes: Vec::new() }
+    }
+
+    /// An empty page on which the first line has a part of so many bytes besides what is usual.
+    pub(crate) fn with_head_of(mut self, bytes: usize) -> Self {
+        self.room = self.most.saturating_sub(RESERVED.max(HEAD + bytes));
+        self
     }
 
     /// Bytes that are left.
@@ -28,6 +45,7 @@ impl Page {
     /// Adds an entry of one or several lines if there is room for the whole of it.
     pub(crate) fn add(&mut self, entry: &str) -> bool {
         if entry.len() + 1 > self.room() {
+            self.is_full = true;
             return false;
         }
         self.text.push('\n');
@@ -63,10 +81,21 @@ impl Page {
         }
     }
 
-    /// The whole answer below its first line.
-    pub(crate) fn finish(self, head: &str) -> String {
-        let mut text = format!("{head}{}", self.text);
-        for note in &self.notes {
+    /// The whole answer below its first line. A first line that is too long even for the room that is kept free for it, as
+    /// one that names many files can be, is cut; notes for which there is no room are replaced by one that says so.
+    pub(crate) fn finish(mut self, head: &str) -> String {
+        if self.is_full && self.notes.is_empty() {
+            self.notes.push(MORE.trim_start().to_owned());
+        }
+        let kept = if self.notes.is_empty() { 0 } else { MORE.len() };
+        let mut text = cut(head, self.most.saturating_sub(self.text.len() + kept));
+        text.push_str(&self.text);
+        for (at, note) in self.notes.iter().enumerate() {
+            let last = at + 1 == self.notes.len();
+            if text.len() + note.len() + 1 + if last { 0 } else { MORE.len() } > self.most {
+                text.push_str(MORE);
+                break;
+            }
             text.push('\n');
             text.push_str(note);
         }
@@ -74,9 +103,34 @@ impl Page {
     }
 }
 
+/// The text, or as much of it as fits, with a mark.
+fn cut(text: &str, most: usize) -> String {
+    const MARK: &str = "…";
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}{MARK}", &text[..text.floor_char_boundary(most.saturating_sub(MARK.len()))])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whatever_is_put_into_a_page_it_stays_within_its_budget() {
+        for tokens in [100, 150, 1000] {
+            for (head, entry, notes) in [(10, 50, 0), (90, 37, 1), (5000, 37, 3), (200, 3000, 1), (90, 10, 40)] {
+                let mut page = Page::new(tokens).with_head_of(head / 2);
+                page.add_all((0..200).map(|_| "é".repeat(entry / 2)));
+                for _ in 0..notes {
+                    page.note("n".repeat(60));
+                }
+                let text = page.finish(&"ü".repeat(head / 2));
+                assert!(text.len() as u64 <= tokens * 4, "{tokens} {head} {entry} {notes}: {} bytes", text.len());
+                assert!(text.contains("raise `budget`") || text.ends_with('n'), "something is left out, and it is said: {text}");
+            }
+        }
+    }
 
     #[test]
     fn entries_are_whole_and_what_is_missing_is_said() {

@@ -167,7 +167,12 @@ impl Dispatcher {
                 }
                 input = self.input.recv(), if takes_input => match input {
                     Some(Input::Pieces(pieces)) => pieces.into_iter().for_each(|piece| self.on_piece(piece)),
-                    Some(Input::End) | None => self.end_by = Some(Instant::now() + self.limits.end_grace),
+                    Some(Input::End) | None => {
+                        if self.output.is_abandoned() {
+                            return Ending::ClientGone;
+                        }
+                        self.end_by = Some(Instant::now() + self.limits.end_grace);
+                    }
                 },
                 () = self.output.changed() => {
                     if self.output.is_broken() {
@@ -177,6 +182,9 @@ impl Dispatcher {
                 _ = housekeeping.tick() => {
                     if self.parent.is_gone() {
                         return Ending::Terminated;
+                    }
+                    if self.output.is_abandoned() {
+                        return Ending::ClientGone;
                     }
                 }
             }

@@ -27,13 +27,14 @@ pub struct Limits {
     pub index_wait: Duration,
     /// How long a call waits for changed files to be taken in before it answers from the index at hand and says what it misses.
     pub renewal_wait: Duration,
-    /// After the end of input: how long calls in flight may still run.
+    /// After the end of input: how long calls in flight may still run. Clients send a signal two seconds after they have
+    /// closed the input; until then those that still read get their answers.
     pub end_grace: Duration,
     /// At the end: how long the client may read nothing before the rest of the output is given up.
     pub output_stall: Duration,
     /// After a signal: when the process ends whatever happens.
     pub signal_grace: Duration,
-    /// Time between two looks at the parent process and at idle stores.
+    /// Time between two looks at the parent process and at whether the client still reads.
     pub housekeeping: Duration,
     /// Shortest time between two progress notifications of one call.
     pub progress_interval: Duration,
@@ -63,7 +64,7 @@ impl Default for Limits {
             lingering_calls: 64,
             index_wait: Duration::from_secs(25),
             renewal_wait: Duration::from_secs(3),
-            end_grace: Duration::from_secs(5),
+            end_grace: Duration::from_millis(1500),
             output_stall: Duration::from_secs(5),
             signal_grace: Duration::from_millis(300),
             housekeeping: Duration::from_secs(1),

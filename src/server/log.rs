@@ -1,8 +1,8 @@
-//! The log's way to standard error: a bounded queue and a thread, so that a client that does not read what we log holds up the
-//! log and nothing else. What does not fit is counted.
+//! The log's way to a file or to standard error: a bounded queue and a thread, so that a target that takes no more (a full
+//! pipe, a slow disk) holds up the log and nothing else. What does not fit is counted, and the count is logged.
 
-use rustix::io::Errno;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -22,12 +22,15 @@ pub struct LogSink {
 }
 
 impl LogSink {
-    /// Starts the thread that writes.
-    pub fn start() -> io::Result<Self> {
+    /// Starts the thread that writes. `open` gives the target, on that thread: it may block.
+    pub fn start(open: impl FnOnce() -> io::Result<OwnedFd> + Send + 'static) -> io::Result<Self> {
         let (lines, receiver) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let for_thread = Arc::clone(&dropped);
-        std::thread::Builder::new().name("log".to_owned()).spawn(move || write(&receiver, &for_thread))?;
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            // A target that cannot be opened or written: the lines that come are dropped, and there is nobody to tell.
+            let _ = open().and_then(|target| write(&receiver, &for_thread, Target(target)));
+        })?;
         Ok(Self { lines, dropped })
     }
 }
@@ -53,23 +56,26 @@ pub(super) fn take_panics() {
     }));
 }
 
-fn write(lines: &Receiver<Vec<u8>>, dropped: &AtomicU64) {
-    while let Ok(line) = lines.recv() {
-        let lost = dropped.swap(0, Ordering::Relaxed);
-        let note = if lost > 0 { format!("({lost} lines of the log were dropped)\n") } else { String::new() };
-        if write_all(note.as_bytes()).and_then(|()| write_all(&line)).is_err() {
-            return;
-        }
+/// A descriptor that is written without a buffer: a line is there as soon as it can be.
+struct Target(OwnedFd);
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(&self.0, bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-fn write_all(mut bytes: &[u8]) -> Result<(), Errno> {
-    while !bytes.is_empty() {
-        match rustix::io::write(rustix::stdio::stderr(), bytes) {
-            Ok(count) => bytes = &bytes[count..],
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(error),
+fn write(lines: &Receiver<Vec<u8>>, dropped: &AtomicU64, mut target: impl Write) -> io::Result<()> {
+    while let Ok(line) = lines.recv() {
+        let lost = dropped.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            target.write_all(format!("({lost} lines of the log were dropped)\n").as_bytes())?;
         }
+        target.write_all(&line)?;
     }
     Ok(())
 }
@@ -86,5 +92,19 @@ mod tests {
             assert_eq!(sink.write(b"line\n").expect("it never fails"), 5);
         }
         assert_eq!(sink.dropped.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn what_was_dropped_is_said_before_the_next_line() {
+        let (lines, receiver) = sync_channel(2);
+        let mut sink = LogSink { lines, dropped: Arc::default() };
+        for line in ["one\n", "two\n", "three\n"] {
+            sink.write_all(line.as_bytes()).expect("it never fails");
+        }
+        let dropped = Arc::clone(&sink.dropped);
+        drop(sink);
+        let mut target = Vec::new();
+        write(&receiver, &dropped, &mut target).expect("a vector takes everything");
+        assert_eq!(String::from_utf8_lossy(&target), "(1 lines of the log were dropped)\none\ntwo\n");
     }
 }

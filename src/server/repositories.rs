@@ -1,14 +1,17 @@
 //! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
-//! none. Index runs belong to `index::Jobs` and outlive the call that started them.
+//! none. Index runs belong to `index::Jobs` and outlive the call that started them, with one exception: the run of a repository
+//! that is not the session's own, whose every call was cancelled before it was told anything, has nobody who wants it and stops.
 
 mod chosen;
+mod wanted;
 
 use super::escape::SafeLine;
 use super::limits::Limits;
+use super::observe::Activity;
 use super::reply;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, Job, JobState, Jobs, Phase, Progress, Verified};
+use crate::index::{self, ChangeSet, IndexError, Job, JobState, Jobs, Phase, Progress, Verified};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
@@ -18,8 +21,9 @@ use chosen::Chosen;
 use serde_json::Value;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
+use wanted::Wanted;
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
@@ -51,8 +55,18 @@ pub struct Repositories {
     pool: OnceLock<Result<Pool, StoreError>>,
     jobs: Jobs,
     verified: Verified,
-    /// Runs that calls have waited for, each with the time of the first wait.
-    waited: Mutex<Vec<(Weak<Job>, Instant)>>,
+    /// Runs that calls wait for.
+    wanted: Wanted,
+}
+
+/// How a call waits for a run.
+struct Wait {
+    /// How long.
+    patience: Duration,
+    /// From the time when a call first waited for the run; else from now.
+    from_first: bool,
+    /// Whether the run is of the session's own repository.
+    of_session: bool,
 }
 
 /// What came of opening a repository.
@@ -110,7 +124,7 @@ impl Repositories {
         let chosen = Arc::new(Chosen::new(config, root, on_change));
         let for_jobs = Arc::clone(&chosen);
         let jobs = Jobs::telling(limits, move |location, identity| for_jobs.published(location.root(), identity));
-        Self { chosen, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), waited: Mutex::default() }
+        Self { chosen, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), wanted: Wanted::default() }
     }
 
     /// Whether it matters what the client works on.
@@ -128,20 +142,21 @@ impl Repositories {
     pub(super) fn open(&self, root: Option<&str>, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
-        let readiness = self.open_at(repository, waits, host)?;
+        let readiness = self.open_at(repository, root.is_none(), waits, host)?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         Ok(readiness)
     }
 
-    fn open_at(&self, repository: Repository, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+    fn open_at(&self, repository: Repository, of_session: bool, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
         let config = self.chosen.config()?;
         let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
         let location = Location::new(&repository.cache, &repository.root);
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
-                match self.await_index(&self.jobs.start(&location), Instant::now() + patience.first, host)? {
+                let wait = Wait { patience: patience.first, from_first: false, of_session };
+                match self.await_index(&location, &wait, host)? {
                     Some(so_far) => return Ok(Readiness::Working(so_far)),
                     // What the run has made reflects the files: no need to compare again.
                     None => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
@@ -157,10 +172,24 @@ impl Repositories {
         drop(snapshot);
         // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
         // Those who come later do not wait all over again.
-        let job = self.jobs.start(&location);
-        let renewed = matches!(self.await_index(&job, self.begun(&job) + patience.renewal, host), Ok(None));
+        let wait = Wait { patience: patience.renewal, from_first: true, of_session };
+        let renewed = matches!(self.await_index(&location, &wait, host), Ok(None));
         let snapshot = self.snapshot(&location, host.cancel())?;
         Ok(ready(config, snapshot, repository, (!renewed).then_some(changes)))
+    }
+
+    /// What the stores and index runs of this process are doing.
+    pub(super) fn activity(&self) -> Activity {
+        let stores = self.pool.get().and_then(|pool| pool.as_ref().ok()).map(Pool::counts).unwrap_or_default();
+        let runs = self.jobs.current().into_iter().filter_map(|job| {
+            let progress = match job.state() {
+                JobState::Running(progress) => report(progress),
+                JobState::Queued => about_to_start(),
+                JobState::Done(_) => return None,
+            };
+            Some((name_of(&job), progress))
+        });
+        Activity { stores, runs: runs.collect() }
     }
 
     fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {
@@ -172,40 +201,47 @@ impl Repositories {
         pool.as_ref().map_err(store_failed)
     }
 
-    /// When somebody first waited for the run.
-    fn begun(&self, job: &Arc<Job>) -> Instant {
-        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
-        // Runs that are over are known to nobody else.
-        waited.retain(|(run, _)| Weak::strong_count(run) > 0);
-        let known = waited.iter().find(|(run, _)| Weak::as_ptr(run) == Arc::as_ptr(job)).map(|(_, begun)| *begun);
-        known.unwrap_or_else(|| {
-            let now = Instant::now();
-            waited.push((Arc::downgrade(job), now));
-            now
-        })
-    }
-
-    /// Waits for a run. Gives how far the run is if it has not ended by then.
-    fn await_index(&self, job: &Job, until: Instant, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
-        host.pause();
-        let state = watch(job, until, host);
-        if !host.resume() || host.cancel().is_cancelled() {
-            return Err(unavailable("cancelled", "ask again"));
+    /// Starts a run, or joins the one under way, and waits for it. Gives how far it is if it has not ended by then.
+    fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
+        let mut may_be_stopped = true;
+        loop {
+            let job = self.jobs.start(location);
+            let begun = self.wanted.enter(&job, wait.of_session);
+            host.pause();
+            let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
+            let is_wanted = host.resume() && !host.cancel().is_cancelled();
+            self.wanted.leave(&job, is_wanted);
+            if !is_wanted {
+                return Err(unavailable("cancelled", "ask again"));
+            }
+            let progress = match state {
+                JobState::Done(Ok(_)) => return Ok(None),
+                // Those who wanted it left at the moment when this call came.
+                JobState::Done(Err(error)) if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) => {
+                    may_be_stopped = false;
+                    continue;
+                }
+                JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
+                JobState::Running(progress) => report(progress),
+                JobState::Queued => about_to_start(),
+            };
+            return Ok(Some(SoFar { name: name_of(&job), progress }));
         }
-        let progress = match state {
-            JobState::Done(Ok(_)) => return Ok(None),
-            JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
-            JobState::Running(progress) => report(progress),
-            JobState::Queued => ProgressReport { thousandths: 0, message: "indexing: about to start".to_owned() },
-        };
-        let name = job.location().root().file_name().unwrap_or_default().to_string_lossy();
-        Ok(Some(SoFar { name: SafeLine::new(&name, 80).to_string(), progress }))
     }
 }
 
 fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Option<ChangeSet>) -> Readiness {
     let files = Files { root: repository.root, limits: config.limits };
     Readiness::Ready(Box::new(Opened { snapshot, files, behind }))
+}
+
+/// The directory that a run is about.
+fn name_of(job: &Job) -> String {
+    SafeLine::new(&job.location().root().file_name().unwrap_or_default().to_string_lossy(), 80).to_string()
+}
+
+fn about_to_start() -> ProgressReport {
+    ProgressReport { thousandths: 0, message: "indexing: about to start".to_owned() }
 }
 
 /// Waits for the end of a run, telling the host how far it is.

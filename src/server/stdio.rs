@@ -33,3 +33,11 @@ pub(super) fn wait_until_ready(descriptor: &OwnedFd, events: rustix::event::Poll
         Err(error) => Err(error.into()),
     }
 }
+
+/// Whether the reading end of what is written to this descriptor is closed.
+pub(super) fn is_abandoned(descriptor: &OwnedFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut polled = [PollFd::new(descriptor, PollFlags::empty())];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}

@@ -14,12 +14,13 @@ pub(super) mod trace;
 
 pub(super) mod failure;
 
-use super::admission::{Class, LaneState};
+use super::admission::Class;
 use super::arguments::Arguments;
 use super::budget::Page;
+use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
-use super::reply;
 use super::repositories::{Readiness, Repositories, Unavailable};
+use super::{render, reply};
 use crate::model::cancel::CancelToken;
 use crate::query::{Certainty, QueryError, ReadFile, Tests};
 use crate::store::Snapshot;
@@ -94,19 +95,6 @@ pub struct ProgressReport {
     pub message: String,
 }
 
-/// The numbers of a server, for `status`.
-#[derive(Clone, Debug)]
-pub struct ServerState {
-    /// Time since the start.
-    pub uptime: Duration,
-    /// Requests in flight, this one included.
-    pub in_flight: usize,
-    /// Every class of calls.
-    pub lanes: Vec<LaneState>,
-    /// Threads of calls that were given up and have not ended.
-    pub lingering: usize,
-}
-
 /// Who a call is made for.
 pub trait Host {
     /// Raised when nobody wants the answer any more.
@@ -117,8 +105,10 @@ pub trait Host {
     fn pause(&self);
     /// The call has waited; blocks until it may go on. False if it is to end.
     fn resume(&self) -> bool;
-    /// The numbers of the server, if one is running.
+    /// What the server is doing, if one is running and the tool is of class `Control`.
     fn server(&self) -> Option<&ServerState>;
+    /// Told once, at the end of the call: how long statements have run for it.
+    fn spent_in_statements(&self, time: Duration);
 }
 
 /// Something that can run tools.
@@ -156,8 +146,8 @@ pub(super) struct Ground<'a> {
     pub(super) cancel: &'a CancelToken,
     /// Bytes that the answer may have.
     pub(super) room: usize,
-    /// The numbers of the server, if one is running.
-    pub(super) server: Option<&'a ServerState>,
+    /// What the process is doing, if it is a server's and the tool may tell.
+    pub(super) process: Option<(&'a ServerState, Activity)>,
 }
 
 impl Ground<'_> {
@@ -227,33 +217,42 @@ fn directory(arguments: &Arguments) -> String {
 pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, host: &dyn Host, form: Form) -> Reply {
     // Where others may be waiting for an answer too, what must be quick does not wait for an index.
     let waits = tool.class != Class::Control || host.server().is_none();
-    let opened = match repositories.open(arguments.text("root"), waits, host) {
-        Ok(Readiness::Ready(opened)) => opened,
-        Ok(Readiness::Working(so_far)) => return Reply { text: so_far.text(), outcome: Outcome::NotYet },
-        Err(Unavailable { what, hint }) => return Reply::error(format!("{}: {what}; {hint}", tool.name)),
-    };
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
-    let mut page = Page::new(budget);
-    let ground = Ground {
-        snapshot: &opened.snapshot,
-        files: &opened.files,
-        cancel: host.cancel(),
-        room: page.room(),
-        server: host.server(),
+    let opened = repositories.open(arguments.text("root"), waits, host);
+    let process = host.server().map(|server| (server, repositories.activity()));
+    // Without a store there are no facts, but what the server does can be told all the same.
+    let without_store = |text: &str| {
+        let mut page = Page::new(budget);
+        if let Some((server, activity)) = &process {
+            render::status::process(server, activity, &mut page);
+        }
+        page.finish(text)
     };
-    match (tool.handler)(arguments, &ground) {
+    let opened = match opened {
+        Ok(Readiness::Ready(opened)) => opened,
+        Ok(Readiness::Working(so_far)) => {
+            return Reply { text: without_store(&so_far.text()), outcome: Outcome::NotYet };
+        }
+        Err(Unavailable { what, hint }) => return Reply::error(without_store(&format!("{}: {what}; {hint}", tool.name))),
+    };
+    let freshness = opened.freshness();
+    let mut page = Page::new(budget).with_head_of(freshness.len());
+    let ground = Ground { snapshot: &opened.snapshot, files: &opened.files, cancel: host.cancel(), room: page.room(), process };
+    let result = (tool.handler)(arguments, &ground);
+    host.spent_in_statements(opened.snapshot.time_in_statements());
+    match result {
         Ok(answer) => {
             let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
             let text = match form {
                 Form::Json => reply::with(answer.json(), "index", opened.state()).to_string(),
                 Form::Text => {
-                    let head = format!("{} · {}", answer.render(&mut page), opened.freshness());
+                    let head = format!("{} · {freshness}", answer.render(&mut page));
                     page.finish(&head)
                 }
             };
             Reply { text, outcome }
         }
-        Err(error) => Reply { text: failure::text(tool.name, &error), outcome: Outcome::from(&error) },
+        Err(error) => Reply { text: failure::reply(tool.name, &error, page), outcome: Outcome::from(&error) },
     }
 }
 

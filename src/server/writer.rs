@@ -1,7 +1,7 @@
 //! The thread that writes standard output: whole messages, one after the other, nothing else. A client that does not read
 //! stops this thread only; `Output` tells the dispatcher how much is waiting.
 
-use super::stdio::wait_until_ready;
+use super::stdio::{is_abandoned, wait_until_ready};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -20,6 +20,8 @@ const WRITE_BYTES: usize = 64 << 10;
 pub(super) struct Output {
     shared: Arc<Shared>,
     limit: usize,
+    /// Only looked at here: the thread writes it.
+    descriptor: Arc<OwnedFd>,
 }
 
 #[derive(Debug, Default)]
@@ -79,6 +81,11 @@ impl Output {
         self.shared.state().broken
     }
 
+    /// Whether nobody can read what would be written, though nothing was written since and has failed.
+    pub(super) fn is_abandoned(&self) -> bool {
+        is_abandoned(&self.descriptor)
+    }
+
     /// Resolves after something was written or the client closed its end.
     pub(super) async fn changed(&self) {
         self.shared.room.notified().await;
@@ -103,6 +110,8 @@ impl Output {
 pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
     let shared = Arc::new(Shared::default());
     let for_thread = Arc::clone(&shared);
+    let descriptor = Arc::new(descriptor);
+    let own = Arc::clone(&descriptor);
     std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
         let result = write_all(&descriptor, &for_thread);
         for_thread.update(|state| {
@@ -115,7 +124,7 @@ pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
             tracing::info!(%error, "standard output cannot be written any more");
         }
     })?;
-    Ok(Output { shared, limit })
+    Ok(Output { shared, limit, descriptor: own })
 }
 
 /// Writes until the queue is closed and empty.
@@ -198,6 +207,7 @@ mod tests {
         drop(read_end);
         let output = start(write_end, 1 << 20).expect("a thread can be started");
         output.send(b"message\n".to_vec());
+        assert!(output.is_abandoned(), "even before anything is written");
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
         runtime.block_on(async {
             while !output.is_broken() {

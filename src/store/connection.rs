@@ -1,11 +1,12 @@
 //! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -149,7 +150,7 @@ impl Store {
             return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
         }
         reader.control.set_cancel(Some(cancel.clone()));
-        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), _lease: None })
+        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading: Cell::default(), _lease: None })
     }
 
     /// Reads the whole file and says what is wrong with it, if anything is.
@@ -232,6 +233,7 @@ pub struct Snapshot {
     meta: Meta,
     // Before the lease, so that a store is let go before its lease ends.
     store: Arc<Store>,
+    reading: Cell<Duration>,
     _lease: Option<Arc<LeaseGuard>>,
 }
 
@@ -255,6 +257,19 @@ impl Snapshot {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// How long statements have run on it so far, reading their rows included.
+    pub fn time_in_statements(&self) -> Duration {
+        self.reading.get()
+    }
+
+    /// Runs something that is one statement, and counts its time.
+    pub(super) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = statement();
+        self.reading.set(self.reading.get() + start.elapsed());
+        result
     }
 
     pub(super) fn connection(&self) -> &Connection {

@@ -192,7 +192,7 @@ impl Snapshot {
 
     /// Runs one statement of a stranger over the documented views. The error is a sentence for whoever wrote it.
     pub fn run_sql(&self, statement: &str, rows: usize, bytes: usize, time: Duration) -> Result<SqlOutcome, String> {
-        guard::run(self, statement, SqlBounds { rows, bytes, time })
+        self.timed(|| guard::run(self, statement, SqlBounds { rows, bytes, time }))
     }
 
     fn all<P: Params, T>(
@@ -242,7 +242,7 @@ impl Snapshot {
             }
             Ok(())
         };
-        run().map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
+        self.timed(run).map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
 }
 

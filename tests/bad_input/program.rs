@@ -10,7 +10,7 @@ fn a_wrong_command_line_is_a_usage_error() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(!stderr(&output).is_empty() && output.stdout.is_empty(), "{arguments:?}");
     }
-    let output = program(&repository.beside("cache")).args(["index", "--log", "=="]).output().expect("the program starts");
+    let output = program(&repository.beside("cache")).args(["index", "--log-level", "=="]).output().expect("the program starts");
     assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
 }
 

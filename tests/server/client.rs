@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -161,6 +161,11 @@ impl Client {
         self.seen.iter().filter(|message| message.get("id") == Some(id) && message.get("method").is_none()).count()
     }
 
+    /// What the program writes to standard error, if the command has it piped.
+    pub(super) fn take_stderr(&mut self) -> ChildStderr {
+        self.child.stderr.take().expect("it is piped")
+    }
+
     /// Ends the input.
     pub(super) fn close_input(&mut self) {
         self.input = None;
@@ -171,6 +176,18 @@ impl Client {
         let pid = self.child.id().to_string();
         let status = Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run");
         assert!(status.success());
+    }
+
+    /// The process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Lets time pass in which the server must say nothing.
+    pub(super) fn expect_silence(&mut self, time: Duration) {
+        if let Ok(message) = self.messages.recv_timeout(time) {
+            panic!("not expected: {message}");
+        }
     }
 
     /// Waits for the end of the process; takes in what it still says. Gives how it ended and how long that took.

@@ -5,19 +5,21 @@ use super::{Dispatcher, Event, Work};
 use crate::model::cancel::CancelToken;
 use crate::server::admission::{Class, Verdict};
 use crate::server::arguments::Arguments;
+use crate::server::observe::{CallState, ServerState, memory};
 use crate::server::protocol::{self, Era, Purpose};
 use crate::server::registry::Tool;
 use crate::server::requests::{self, Ticket};
-use crate::server::tools::{Host, ProgressReport, Reply, ServerState, Tools};
+use crate::server::tools::{Host, ProgressReport, Reply, Tools};
 use serde_json::{Value, json};
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::Sender;
 
-/// A call from which the client is told nothing that took longer is worth a line in the log.
+/// A call that took longer is worth a line in the log.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// What a call is told for which there is no room.
@@ -51,6 +53,17 @@ enum Stage {
     Paused,
     /// Has a thread that waits for a permit.
     Resuming(SyncSender<()>),
+}
+
+impl Stage {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Queued(_) => "queued",
+            Self::Running => "running",
+            Self::Paused => "waiting for an index",
+            Self::Resuming(_) => "queued again",
+        }
+    }
 }
 
 impl Dispatcher {
@@ -94,20 +107,24 @@ impl Dispatcher {
 
     /// A call that has just got a permit starts, or goes on.
     fn go_on(&mut self, ticket: Ticket) {
-        let state = self.state();
+        let is_control = matches!(self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control);
+        let state = is_control.then(|| self.state(ticket));
         let Some(Work::Call(call)) = self.requests.work(ticket) else {
             unreachable!("a call that is answered or cancelled leaves the queue");
         };
         match std::mem::replace(&mut call.stage, Stage::Running) {
             Stage::Queued(arguments) => {
-                call.started = Some(Instant::now());
+                let now = Instant::now();
+                call.started = Some(now);
                 let link = Link {
+                    times: Times { arrived: call.arrived, started: now, waited: Cell::default(), statements: Cell::default() },
                     ticket,
                     token: call.token.clone(),
                     events: self.event_sender.clone(),
                     wants_progress: call.progress_token.is_some(),
                     interval: self.limits.progress_interval,
                     last: Cell::new(None),
+                    paused: Cell::new(None),
                     state,
                 };
                 if let Err(error) = spawn(call.tool, arguments, link, Arc::clone(&self.tools)) {
@@ -150,12 +167,7 @@ impl Dispatcher {
 
     pub(super) fn on_finished(&mut self, ticket: Ticket, reply: Reply) {
         if let Some(Work::Call(call)) = self.requests.work(ticket) {
-            let (tool, arrived, started) = (call.tool.name, call.arrived, call.started);
             let answer = call.purpose.answer(call.era, reply);
-            if arrived.elapsed() > SLOW {
-                let queued_ms = started.map_or(0, |started| started.duration_since(arrived).as_millis());
-                tracing::info!(tool, queued_ms, total_ms = arrived.elapsed().as_millis(), "slow call");
-            }
             self.answer(ticket, answer);
         }
         // Whether it was answered just now or long ago: the thread is gone.
@@ -205,6 +217,8 @@ impl Dispatcher {
         {
             self.deadlines.pop_first();
             if let Some(Work::Call(call)) = self.requests.work(ticket) {
+                let queued = call.started.map_or(at, |started| started).duration_since(call.arrived);
+                tracing::warn!(tool = call.tool.name, queued_ms = queued.as_millis(), "a call has timed out");
                 let after = at.duration_since(call.arrived).as_secs_f32();
                 let text = match call.stage {
                     Stage::Queued(_) => {
@@ -224,10 +238,27 @@ impl Dispatcher {
         self.answer(ticket, answer);
     }
 
-    fn state(&self) -> ServerState {
+    /// What the server is doing, for the call `asking`.
+    fn state(&self, asking: Ticket) -> ServerState {
+        let now = Instant::now();
+        let mut calls: Vec<CallState> = self
+            .requests
+            .all()
+            .filter_map(|(ticket, work)| match work {
+                Work::Call(call) if ticket != asking => Some(CallState {
+                    tool: call.tool.name,
+                    stage: call.stage.word(),
+                    age: now.saturating_duration_since(call.arrived),
+                }),
+                Work::Call(_) | Work::Nothing | Work::Changes(..) => None,
+            })
+            .collect();
+        calls.sort_by_key(|call| Reverse(call.age));
         ServerState {
             uptime: self.started.elapsed(),
             in_flight: self.requests.len(),
+            calls,
+            memory: memory(),
             lanes: self.admission.state(),
             lingering: self.lingering.len(),
         }
@@ -252,7 +283,34 @@ struct Link {
     wants_progress: bool,
     interval: Duration,
     last: Cell<Option<Instant>>,
-    state: ServerState,
+    /// When the call began to wait, while it does.
+    paused: Cell<Option<Instant>>,
+    /// For a tool of class `Control`.
+    state: Option<ServerState>,
+    times: Times,
+}
+
+/// Where the time of a call goes.
+struct Times {
+    arrived: Instant,
+    started: Instant,
+    /// Without a permit, for an index and for a permit again.
+    waited: Cell<Duration>,
+    statements: Cell<Duration>,
+}
+
+impl Times {
+    /// A line in the log. It names no argument: the log holds nothing that a caller wrote.
+    fn log(&self, tool: &Tool, outcome: &'static str) {
+        let (tool, total) = (tool.name, self.arrived.elapsed());
+        let queued_ms = self.started.duration_since(self.arrived).as_millis();
+        let (index_ms, sql_ms, total_ms) = (self.waited.get().as_millis(), self.statements.get().as_millis(), total.as_millis());
+        if total > SLOW {
+            tracing::info!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "slow call");
+        } else {
+            tracing::debug!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "call");
+        }
+    }
 }
 
 impl Host for Link {
@@ -270,17 +328,25 @@ impl Host for Link {
     }
 
     fn pause(&self) {
+        self.paused.set(Some(Instant::now()));
         // A dispatcher that is gone needs no permit back.
         let _ = self.events.blocking_send(Event::Paused(self.ticket));
     }
 
     fn resume(&self) -> bool {
         let (permit, granted) = sync_channel(1);
-        self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok()
+        let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok();
+        let since = self.paused.take().unwrap_or_else(Instant::now);
+        self.times.waited.set(self.times.waited.get() + since.elapsed());
+        goes_on
     }
 
     fn server(&self) -> Option<&ServerState> {
-        Some(&self.state)
+        self.state.as_ref()
+    }
+
+    fn spent_in_statements(&self, time: Duration) {
+        self.times.statements.set(time);
     }
 }
 
@@ -292,6 +358,12 @@ fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn T
             // The message of the panic is in the log: it may hold text of the repository.
             Reply::error(format!("{}: internal error; the call failed, the server goes on", tool.name))
         });
+        let outcome = match (link.token.is_cancelled(), reply.outcome.is_error()) {
+            (true, _) => "given up",
+            (false, true) => "error",
+            (false, false) => "ok",
+        };
+        link.times.log(tool, outcome);
         let _ = link.events.blocking_send(Event::Finished(link.ticket, reply));
     })?;
     Ok(())

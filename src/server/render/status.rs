@@ -5,17 +5,19 @@ use crate::query::StatusResult;
 use crate::query::status::{LanguageStatus, SkippedFiles};
 use crate::server::budget::Page;
 use crate::server::escape::SafeLine;
+use crate::server::observe::{Activity, ServerState};
 use crate::server::reply;
 use crate::server::repositories::rough;
-use crate::server::tools::{Answer, ServerState};
+use crate::server::tools::Answer;
+use crate::store::PoolCounts;
 use serde_json::Value;
 
 /// The state of the store, and of the server if one is running.
 pub(in crate::server) struct State {
     /// The store.
     pub(in crate::server) result: StatusResult,
-    /// The server.
-    pub(in crate::server) server: Option<ServerState>,
+    /// The process, if it is a server's.
+    pub(in crate::server) process: Option<(ServerState, Activity)>,
 }
 
 impl Answer for State {
@@ -23,8 +25,8 @@ impl Answer for State {
         let result = &self.result;
         let seconds = result.build_duration.as_secs_f32();
         page.add(&format!("store {}, made in {seconds:.1} s", megabytes(result.store_bytes)));
-        if let Some(server) = &self.server {
-            page.add(&server_line(server));
+        if let Some((server, activity)) = &self.process {
+            process(server, activity, page);
         }
         page.section("languages:", result.languages.iter().map(language));
         let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
@@ -43,7 +45,11 @@ impl Answer for State {
     }
 
     fn json(&self) -> Value {
-        reply::status(&self.result)
+        let status = reply::status(&self.result);
+        match &self.process {
+            Some((server, activity)) => reply::with(status, "server", reply::process(server, activity)),
+            None => status,
+        }
     }
 }
 
@@ -72,20 +78,33 @@ fn skipped(skipped: &SkippedFiles) -> String {
     format!("  {} {}{examples}", skipped.files, skipped.reason.word())
 }
 
-fn server_line(server: &ServerState) -> String {
+/// What the server is doing: numbers, index runs, and the calls in flight, oldest first.
+pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page: &mut Page) {
+    let memory = server.memory.map_or(String::new(), |bytes| format!(", {} of memory", megabytes(bytes)));
     let lanes: Vec<String> = server
         .lanes
         .iter()
         .map(|lane| format!("{} {}/{} running, {} waiting", lane.class.word(), lane.running, lane.permits, lane.waiting))
         .collect();
-    format!(
-        "server {}: up {}, {} in flight; {}; {} not stopped yet",
+    page.add(&format!(
+        "server {}: up {}{memory}, {} in flight; {}; {} not stopped yet",
         env!("CARGO_PKG_VERSION"),
         rough(server.uptime),
         plural(server.in_flight as u64, "request"),
         lanes.join("; "),
         plural(server.lingering as u64, "call"),
-    )
+    ));
+    let PoolCounts { open, leases, opening } = activity.stores;
+    page.add(&format!("stores: {open} open, {leases} in use, {opening} being opened"));
+    let runs = activity
+        .runs
+        .iter()
+        .map(|(name, progress)| format!("  {name}: {}, {} % done", progress.message, progress.thousandths / 10));
+    let shown = page.section("index runs:", runs);
+    page.left_out(shown, activity.runs.len() as u64, "index runs", RAISE);
+    let calls = server.calls.iter().map(|call| format!("  {} {} for {:.1} s", call.tool, call.stage, call.age.as_secs_f32()));
+    let shown = page.section("other calls in flight:", calls);
+    page.left_out(shown, server.calls.len() as u64, "calls in flight", RAISE);
 }
 
 fn megabytes(bytes: u64) -> String {

@@ -5,6 +5,7 @@ use crate::query::grep::GrepHit;
 use crate::query::sql::{SqlBound, SqlValue};
 use crate::query::status::LanguageStatus;
 use crate::query::{GrepResult, SqlResult, StatusResult};
+use crate::server::observe::{Activity, ServerState};
 use serde_json::{Map, Value, json};
 use std::time::UNIX_EPOCH;
 
@@ -76,6 +77,27 @@ pub(in crate::server) fn status(result: &StatusResult) -> Value {
         })),
         "problem_total": result.problem_total,
         "problem_files": result.problem_files,
+    })
+}
+
+/// What the process is doing.
+pub(in crate::server) fn process(server: &ServerState, activity: &Activity) -> Value {
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptime_seconds": server.uptime.as_secs_f64(),
+        "memory_bytes": server.memory,
+        "in_flight": server.in_flight,
+        "not_stopped": server.lingering,
+        "classes": list(&server.lanes, |lane| json!({
+            "class": lane.class.word(), "running": lane.running, "waiting": lane.waiting, "permits": lane.permits,
+        })),
+        "calls": list(&server.calls, |call| json!({
+            "tool": call.tool, "stage": call.stage, "age_ms": call.age.as_millis() as u64,
+        })),
+        "stores": {"open": activity.stores.open, "leases": activity.stores.leases, "opening": activity.stores.opening},
+        "index_runs": list(&activity.runs, |(repository, progress)| json!({
+            "repository": repository, "thousandths": progress.thousandths, "message": progress.message,
+        })),
     })
 }
 

@@ -2,10 +2,19 @@
 
 use crate::query::sql::VIEWS;
 use crate::query::{QueryError, SymbolInfo};
+use crate::server::budget::Page;
 use crate::server::escape::SafeLine;
 use crate::server::render;
 
-/// The reply to a question that failed.
+/// The reply to a question that failed: the first line always, and of what could be meant as much as there is room for.
+pub(in crate::server) fn reply(tool: &str, error: &QueryError, mut page: Page) -> String {
+    let text = text(tool, error);
+    let (head, items) = text.split_once('\n').unwrap_or((&text, ""));
+    page.add_all(items.lines());
+    page.finish(head)
+}
+
+/// What went wrong, with everything that could be meant.
 pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
     match error {
         QueryError::NoSuchSymbol { name, near } => {

@@ -20,5 +20,6 @@ const RUN: Handler = |arguments, ground| run(arguments, ground);
 
 fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
-    Ok(Box::new(crate::server::render::status::State { result, server: ground.server.cloned() }))
+    let process = ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
+    Ok(Box::new(crate::server::render::status::State { result, process }))
 }

@@ -1,0 +1,146 @@
+//! Work stops when nobody wants its result: measured by the processor time of the server, not by what it says.
+#![cfg(target_os = "linux")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::{Client, PATIENCE, SMALL, place};
+
+/// When work must have stopped.
+const STOPPED_AFTER: Duration = Duration::from_millis(500);
+/// How long the processor is looked at then, and what it may have done: a server that only waits uses next to nothing.
+const LOOK: Duration = Duration::from_millis(400);
+const NEXT_TO_NOTHING: Duration = Duration::from_millis(60);
+
+/// A statement that goes on until it is stopped.
+const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";
+
+/// Processor time that a process has used.
+fn processor_time(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("the process is there");
+    // After the name, which is in brackets and may hold anything: fields 14 and 15 count hundredths of a second.
+    let (_, fields) = stat.rsplit_once(')').expect("the name is in brackets");
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().expect("it is a number")).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+/// Has the server work on a call, then has `withdraw` end it, and looks at the processor.
+fn assert_stops(client: &mut Client, tool: &str, arguments: Value, withdraw: impl FnOnce(&mut Client)) {
+    client.call(1, tool, arguments);
+    let before = processor_time(client.pid());
+    while processor_time(client.pid()) < before + Duration::from_millis(50) {
+        client.ping();
+        assert_eq!(client.answers(&json!(1)), 0, "{tool} is no heavy call: {:?}", client.seen.last());
+    }
+    withdraw(client);
+    client.expect_silence(STOPPED_AFTER);
+    let before = processor_time(client.pid());
+    client.expect_silence(LOOK);
+    let used = processor_time(client.pid()) - before;
+    assert!(used <= NEXT_TO_NOTHING, "{tool}: {used:?} of processor time in {LOOK:?} after it was withdrawn");
+    let state = client.ask("status", json!({}));
+    assert!(state.contains("; 0 calls not stopped yet") && state.contains("1 request in flight"), "{state}");
+}
+
+fn cancel(client: &mut Client) {
+    client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+}
+
+fn write(repository: &Path, name: &str, text: &str) {
+    std::fs::write(repository.join(name), text).expect("files can be written");
+}
+
+#[test]
+fn a_cancelled_statement_is_interrupted() {
+    let mut client = Client::connected(&[]);
+    client.ask("search", json!({"query": "helper"}));
+    assert_stops(&mut client, "sql", json!({"statement": ENDLESS}), cancel);
+    assert_eq!(client.answers(&json!(1)), 0);
+}
+
+#[test]
+fn a_statement_past_its_deadline_is_interrupted() {
+    let mut client = Client::connected(&["--deadline-ms", "700"]);
+    // Making the index may take longer than this deadline on a slow machine; it goes on, and the next call finds it.
+    while client.outcome("search", json!({"query": "helper"})).1 {}
+    assert_stops(&mut client, "sql", json!({"statement": ENDLESS}), |client| {
+        assert!(client.answer(&json!(1)).to_string().contains("timed out"));
+    });
+}
+
+#[test]
+fn a_cancelled_search_of_files_stops() {
+    let place = place(SMALL);
+    for number in 0..12 {
+        write(&place.path().join("repository"), &format!("long{number}.txt"), &"x\n".repeat(2_000_000));
+    }
+    let mut client = Client::start_in(place, &[], &[]);
+    client.hello("2025-11-25");
+    client.ask("search", json!({"query": "helper"}));
+    assert_stops(&mut client, "grep", json!({"pattern": "x"}), cancel);
+    assert_eq!(client.answers(&json!(1)), 0);
+}
+
+#[test]
+fn a_cancelled_walk_over_calls_stops() {
+    let place = place(SMALL);
+    // Everything calls everything: as many paths as there can be.
+    let all: String = (0..150).map(|number| format!("    f{number}()\n")).collect();
+    let text: String = (0..150).map(|number| format!("def f{number}():\n{all}\n")).collect();
+    write(&place.path().join("repository"), "dense.py", &text);
+    let mut client = Client::start_in(place, &[], &[]);
+    client.hello("2025-11-25");
+    client.ask("search", json!({"query": "helper"}));
+    assert_stops(&mut client, "trace", json!({"symbol": "f0", "depth": 20}), cancel);
+    assert_eq!(client.answers(&json!(1)), 0);
+}
+
+/// A repository that takes a while to index.
+fn large() -> tempfile::TempDir {
+    let text: String =
+        (0..150).map(|number| format!("def f{number}(a, b):\n    c = g(a) + h(b)\n    return c.d(a.e)\n\n\n")).collect();
+    let names: Vec<String> = (0..150).map(|number| format!("m{number}.py")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+    place(&files)
+}
+
+#[test]
+fn the_first_index_of_another_repository_stops_with_the_only_call_that_wanted_it() {
+    let other = large();
+    let mut client = Client::connected(&[]);
+    client.ask("search", json!({"query": "helper"}));
+    let root = other.path().join("repository");
+    assert_stops(&mut client, "search", json!({"query": "f1", "root": root}), cancel);
+    assert!(!client.ask("status", json!({})).contains("index runs:"));
+    assert!(
+        client.ask("search", json!({"query": "f149", "mode": "name", "root": root})).contains("m149.py"),
+        "it can be made later"
+    );
+}
+
+#[test]
+fn the_first_index_of_the_session_goes_on_when_its_call_is_cancelled() {
+    let mut client = Client::start_in(large(), &[], &[]);
+    client.hello("2025-11-25");
+    client.call(1, "search", json!({"query": "f1"}));
+    client.ping();
+    cancel(&mut client);
+    let until = Instant::now() + PATIENCE;
+    while stores(&client.place.path().join("cache")) == 0 {
+        client.ping();
+        assert!(Instant::now() < until, "nobody asks again, and there is still no store");
+    }
+    assert_eq!(client.answers(&json!(1)), 0);
+    client.signal("TERM");
+    client.ended();
+}
+
+/// Whole stores below a cache directory.
+fn stores(cache: &Path) -> usize {
+    let Ok(repositories) = std::fs::read_dir(cache) else { return 0 };
+    let files = repositories.flatten().filter_map(|repository| std::fs::read_dir(repository.path()).ok()).flatten().flatten();
+    files.filter(|file| file.path().extension().is_some_and(|extension| extension == "db")).count()
+}
