@@ -143,7 +143,7 @@ fn a_log_that_nobody_reads_holds_nobody_up_and_what_was_dropped_is_counted() {
     });
     client.ping();
     // The thread that logs works through what waits for it; the end of the process may cut the last line.
-    client.expect_silence(Duration::from_millis(300));
+    client.expect_no_answer(Duration::from_millis(300));
     client.signal("TERM");
     client.ended();
     let log = read.expect("a thread can be started").join().expect("it does not panic").expect("the pipe can be read");

@@ -36,9 +36,9 @@ fn assert_stops(client: &mut Client, tool: &str, arguments: Value, withdraw: imp
         assert_eq!(client.answers(&json!(1)), 0, "{tool} is no heavy call: {:?}", client.seen.last());
     }
     withdraw(client);
-    client.expect_silence(STOPPED_AFTER);
+    client.expect_no_answer(STOPPED_AFTER);
     let before = processor_time(client.pid());
-    client.expect_silence(LOOK);
+    client.expect_no_answer(LOOK);
     let used = processor_time(client.pid()) - before;
     assert!(used <= NEXT_TO_NOTHING, "{tool}: {used:?} of processor time in {LOOK:?} after it was withdrawn");
     let state = client.ask("status", json!({}));
