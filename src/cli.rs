@@ -99,8 +99,8 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    log::start(matches, matches.subcommand_name() == Some("mcp"))?;
-    let config = Config::from_environment();
+    let level = log::start(matches, matches.subcommand_name() == Some("mcp"))?;
+    let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
     {

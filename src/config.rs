@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Everything that comes from outside the command line and the repository.
 #[derive(Clone, Debug)]
@@ -17,6 +18,17 @@ pub struct Config {
     pub no_color: bool,
     /// What bounds the work.
     pub limits: Limits,
+    /// Starts a process that makes whole builds; without one they are made in this process.
+    pub worker: Option<WorkerCommand>,
+}
+
+/// How a process of this program is started that makes whole builds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WorkerCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
 }
 
 /// What bounds the work of an index run.
@@ -30,6 +42,10 @@ pub struct Limits {
     pub threads: usize,
     /// Stack of each of those threads: deeply nested source needs it.
     pub stack_bytes: usize,
+    /// How long one file may take in a process of its own, before it is left out.
+    pub file_time: Duration,
+    /// How much memory such a process may take, in bytes.
+    pub memory_bytes: u64,
 }
 
 /// A directory that is indexed as one unit, and the cache that has its store.
@@ -104,6 +120,8 @@ impl Default for Limits {
             line_bytes: 32 << 10,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             stack_bytes: 32 << 20,
+            file_time: Duration::from_secs(30),
+            memory_bytes: memory_of_the_machine() / 4 * 3,
         }
     }
 }
@@ -134,7 +152,14 @@ impl Config {
         if let Some(threads) = number("COGRAPH_THREADS", &get)? {
             limits.threads = threads;
         }
+        if let Some(seconds) = number("COGRAPH_FILE_SECONDS", &get)? {
+            limits.file_time = Duration::from_secs(seconds as u64);
+        }
+        if let Some(bytes) = number("COGRAPH_MEMORY_LIMIT", &get)? {
+            limits.memory_bytes = bytes as u64;
+        }
         Ok(Self {
+            worker: None,
             cache_directory,
             project_directory: directory("CLAUDE_PROJECT_DIR"),
             no_color: get("NO_COLOR").is_some(),
@@ -168,6 +193,26 @@ impl Config {
         let cache = self.cache_directory.clone().ok_or(ConfigError::NoCacheDirectory)?;
         Ok(Repository { root, cache })
     }
+}
+
+/// The program that is running, as one that can be started again: also after its file was replaced by another version.
+pub fn running_program() -> io::Result<PathBuf> {
+    let running = Path::new("/proc/self/exe");
+    match running.symlink_metadata() {
+        Ok(_) => Ok(running.to_path_buf()),
+        Err(_) => std::env::current_exe(),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn memory_of_the_machine() -> u64 {
+    let known = rustix::system::sysinfo();
+    known.totalram * u64::from(known.mem_unit)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_of_the_machine() -> u64 {
+    u64::MAX
 }
 
 /// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself.

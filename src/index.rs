@@ -1,7 +1,9 @@
 //! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing. The only module that uses
 //! several cores, and the only one that changes a store. Knows no protocol and prints nothing.
 
+mod caution;
 mod change;
+mod isolate;
 mod job;
 mod plan;
 mod progress;
@@ -14,12 +16,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use caution::Caution;
 pub use change::{ChangeSet, Verified, fingerprint, freshness};
+pub use isolate::serve_worker;
 pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
 
-use crate::config::Limits;
+use crate::config::{Limits, WorkerCommand};
 use crate::extract;
 use crate::grammar;
 use crate::model::LanguageId;
@@ -42,6 +46,10 @@ pub struct Run<'a> {
     pub progress: &'a (dyn Fn(Progress) + Sync),
     /// Makes facts of one file; [`extract::extract`] outside tests.
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
+    /// Starts a process for whole builds; without one they are made in this process, which a grammar can then end.
+    pub worker: Option<&'a WorkerCommand>,
+    /// What is known of files that may end the process, in a process that can be ended.
+    pub caution: Option<&'a Caution>,
 }
 
 /// Why a run ended without a result.
@@ -71,6 +79,34 @@ pub enum IndexError {
         /// The message of the panic.
         reason: String,
     },
+    /// The process for a whole build could not be started.
+    #[error("cannot start {} to index {}: {reason}", program.display(), root.display())]
+    NoWorker {
+        /// The program.
+        program: PathBuf,
+        /// The repository.
+        root: PathBuf,
+        /// What the system said.
+        reason: String,
+    },
+    /// The process for a whole build has died, and no file can be found that it died of.
+    #[error("the process that indexes {} has died ({how}){}", root.display(), last_words(said))]
+    Worker {
+        /// The repository.
+        root: PathBuf,
+        /// What it died of.
+        how: String,
+        /// The last that it said.
+        said: String,
+    },
+    /// The process for a whole build says that it failed.
+    #[error("{message}")]
+    Told {
+        /// What it says.
+        message: String,
+        /// What the user can do about it.
+        hint: String,
+    },
     /// The run was told to stop.
     #[error("stopped while indexing {}", root.display())]
     Cancelled {
@@ -81,7 +117,7 @@ pub enum IndexError {
 
 impl IndexError {
     /// What the user can do about it.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self) -> &str {
         match self {
             Self::Source(_) => "check that the directory exists and may be read",
             Self::Store(error) => match error.kind {
@@ -92,15 +128,24 @@ impl IndexError {
             },
             Self::Threads { .. } => "lower COGRAPH_THREADS, or raise the limit on processes",
             Self::Defect { .. } => "report it as a defect of this program, with the repository if it is public",
+            Self::NoWorker { .. } => "check that the program is still there and that more processes may be started",
+            Self::Worker { .. } => {
+                "if it was killed for lack of memory, lower COGRAPH_THREADS or COGRAPH_MEMORY_LIMIT; else report it"
+            }
+            Self::Told { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }
     }
 }
 
+fn last_words(said: &str) -> String {
+    if said.is_empty() { String::new() } else { format!("; the last that it said: {said}") }
+}
+
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self { limits, cancel, progress: &|_| {}, extract: extract::extract }
+        Self { limits, cancel, progress: &|_| {}, extract: extract::extract, worker: None, caution: None }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
@@ -162,6 +207,10 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
 /// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
 /// that are in the store already write nothing.
 pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+    if let Some(command) = run.worker {
+        let forced = matches!(changes, ChangeSet::Everything { forced: true });
+        return isolate::build(command, location, forced, patience, run);
+    }
     let started = Instant::now();
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;

@@ -6,9 +6,12 @@ mod commands;
 mod fixtures;
 mod freshness;
 mod index;
+#[cfg(feature = "faults")]
+mod isolation;
 mod layering;
 mod query;
 mod readme;
 mod sample;
 mod server;
 mod store;
+mod worker;

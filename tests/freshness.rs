@@ -212,7 +212,7 @@ fn a_cancelled_run_leaves_the_store_as_it_was() {
 #[test]
 fn all_who_wait_share_one_run() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
-    let jobs = Jobs::new(limits());
+    let jobs = Jobs::new(limits(), None);
     // The lock holds the run up until all have come.
     let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
     let first = jobs.start(&project.location);
@@ -239,7 +239,7 @@ fn all_who_wait_share_one_run() {
 fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
     let projects = [(); 3].map(|()| Project::with(&[("a.py", "x = 1\n")]));
     let locks = projects.each_ref().map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
-    let jobs = Jobs::new(limits());
+    let jobs = Jobs::new(limits(), None);
     let started = projects.each_ref().map(|project| jobs.start(&project.location));
     // At most two work at a time, and they are held up: the third waits for its turn and can be stopped all the same.
     started[2].cancel();

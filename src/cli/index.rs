@@ -1,5 +1,6 @@
 //! `cograph index`: builds the index of a repository, shows how far it is, and ends with its numbers.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use super::Stop;
 use super::json::Object;
 use super::output::{bytes, grouped, note, percent, to_stdout};
 use super::progress::Display;
-use crate::config::{Config, enclosing_root};
+use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
 use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Run, Timing};
 use crate::model::Verdict;
@@ -35,9 +36,24 @@ pub(super) struct Arguments {
     /// Build the index even if nothing has changed
     #[arg(long)]
     force: bool,
+    /// Build what standard input orders: for this program itself
+    #[arg(long, hide = true)]
+    worker: bool,
+}
+
+/// How a worker is started that logs to standard error, by `level`.
+pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
+    let program = running_program().ok()?;
+    Some(WorkerCommand { program, arguments: ["index", "--worker", "--log-level", level].map(OsString::from).to_vec() })
 }
 
 pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+    if arguments.worker {
+        return index::serve_worker().map_err(|error| Stop::Failure {
+            message: format!("cannot serve the program that started this one: {error}"),
+            hint: "run `cograph index` without --worker".to_owned(),
+        });
+    }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
         None => config.default_repository()?,
@@ -53,7 +69,8 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     let started = Instant::now();
     let cancel = CancelToken::new();
     let display = Display::new(arguments.json);
-    let run = Run { progress: &|progress| display.show(progress), ..Run::quiet(config.limits, &cancel) };
+    let progress = |progress| display.show(progress);
+    let run = Run { progress: &progress, worker: config.worker.as_ref(), ..Run::quiet(config.limits, &cancel) };
     let location = Location::new(&repository.cache, &repository.root);
     let outcome = if arguments.force {
         index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)

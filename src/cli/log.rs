@@ -28,8 +28,8 @@ pub(super) struct LogArguments {
     log_level: Option<String>,
 }
 
-/// Starts the log. A server's goes through a thread of its own: nobody may be reading it.
-pub(super) fn start(matches: &ArgMatches, serves: bool) -> Result<(), Stop> {
+/// Starts the log and gives its level or filter. A server's goes through a thread of its own: nobody may be reading it.
+pub(super) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
     let arguments = LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
     let target = arguments.log.as_deref().filter(|path| path.as_os_str() != STDERR);
     if let Some(level) = target.and_then(Path::to_str).filter(|word| word.parse::<tracing::Level>().is_ok()) {
@@ -56,7 +56,7 @@ pub(super) fn start(matches: &ArgMatches, serves: bool) -> Result<(), Stop> {
             begin(filter, move || sink.clone());
         }
     }
-    Ok(())
+    Ok(level.to_owned())
 }
 
 fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {

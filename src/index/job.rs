@@ -5,7 +5,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::{IndexError, Outcome, Phase, Progress, Run, refresh};
-use crate::config::Limits;
+use crate::config::{Limits, WorkerCommand};
 use crate::model::cancel::CancelToken;
 use crate::store::{Identity, Location};
 
@@ -44,6 +44,7 @@ type OnPublished = Box<dyn Fn(&Location, Identity) + Send + Sync>;
 struct Shared {
     limits: Limits,
     on_published: OnPublished,
+    worker: Option<WorkerCommand>,
     state: Mutex<State>,
     turn: Condvar,
 }
@@ -57,15 +58,20 @@ struct State {
 }
 
 impl Jobs {
-    /// No runs yet.
-    pub fn new(limits: Limits) -> Self {
-        Self::telling(limits, |_, _| {})
+    /// No runs yet. Whole builds are made by `worker`, if there is one.
+    pub fn new(limits: Limits, worker: Option<WorkerCommand>) -> Self {
+        Self::telling(limits, worker, |_, _| {})
     }
 
     /// The same, with somebody who is told of every new generation, on the thread of the run that has made it.
-    pub fn telling(limits: Limits, on_published: impl Fn(&Location, Identity) + Send + Sync + 'static) -> Self {
+    pub fn telling(
+        limits: Limits,
+        worker: Option<WorkerCommand>,
+        on_published: impl Fn(&Location, Identity) + Send + Sync + 'static,
+    ) -> Self {
         let on_published = Box::new(on_published);
-        Self { shared: Arc::new(Shared { limits, on_published, state: Mutex::new(State::default()), turn: Condvar::new() }) }
+        let (state, turn) = (Mutex::new(State::default()), Condvar::new());
+        Self { shared: Arc::new(Shared { limits, on_published, worker, state, turn }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -138,7 +144,7 @@ impl Shared {
         let outcome = if has_turn {
             let progress = |progress: Progress| job.set(JobState::Running(progress));
             progress(Progress { phase: Phase::Walk, done: 0, total: 0 });
-            let run = Run { progress: &progress, ..Run::quiet(self.limits, &job.cancel) };
+            let run = Run { progress: &progress, worker: self.worker.as_ref(), ..Run::quiet(self.limits, &job.cancel) };
             let ended = super::workers::guarded(|| refresh(&job.location, WRITER_PATIENCE, &run));
             ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))
         } else {

@@ -17,6 +17,9 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Every phase, in order.
+    pub const ALL: [Self; 4] = [Self::Walk, Self::Extract, Self::Resolve, Self::Write];
+
     /// The word that people see.
     pub fn word(self) -> &'static str {
         match self {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Run;
+use super::caution::Caution;
 use super::plan::Plan;
 use super::progress::{Counter, Phase};
 use super::workers::{Workers, guarded};
@@ -32,9 +33,12 @@ pub(super) struct TakenIn {
 pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
     let project_names = project_names();
     let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
+    if let Some(caution) = run.caution {
+        try_suspects(root, plan, run, workers, caution);
+    }
     let mut results = workers.map(&plan.largest_first, run, |position| {
         let file = &plan.files[position];
-        let taken = take_in_file(root, file, project_names.contains(file.path.file_name()), plan, run);
+        let taken = take_in_file(root, file, project_names.contains(file.path.file_name()), plan, run, false);
         counter.add_one();
         taken
     });
@@ -45,6 +49,15 @@ pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) ->
         taken.project_files.extend(project_file);
     }
     taken
+}
+
+/// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
+fn try_suspects(root: &Path, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
+    for suspect in caution.suspects() {
+        let Ok(position) = plan.files.binary_search_by(|file| file.path.cmp(suspect)) else { continue };
+        // A panic is met again, and told then.
+        let _ = workers.run(|| take_in_file(root, &plan.files[position], false, plan, run, true));
+    }
 }
 
 /// The names of files that module systems read besides sources.
@@ -58,6 +71,7 @@ fn take_in_file(
     is_project_file: bool,
     plan: &Plan,
     run: &Run,
+    alone: bool,
 ) -> (FileRecord, Option<ProjectFile>) {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
@@ -71,7 +85,7 @@ fn take_in_file(
     };
     let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
-        record.content = facts(&file.path, language, text, run).map(Arc::new);
+        record.content = facts((&file.path, record.stamp.hash), language, text, run, alone).map(Arc::new);
     }
     (record, project_file)
 }
@@ -127,8 +141,19 @@ fn language_by_name(
     Ok(detect(path, &source::read_head(root, path, SHEBANG_BYTES)?))
 }
 
-fn facts(path: &RepoPath, language: LanguageId, text: Text, run: &Run) -> Result<FileFacts, SkipReason> {
-    let extracted = guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+fn facts(
+    (path, hash): (&RepoPath, u128),
+    language: LanguageId,
+    text: Text,
+    run: &Run,
+    alone: bool,
+) -> Result<FileFacts, SkipReason> {
+    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    let extracted = match run.caution {
+        Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
+        Some(caution) => caution.parsing(path, alone, extract),
+        None => extract(),
+    };
     match extracted {
         Ok(mut facts) => {
             facts.problems.extend(text.problems);

@@ -120,10 +120,12 @@ impl Repositories {
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let limits = config.as_ref().map(|config| config.limits).unwrap_or_default();
+        let known = config.as_ref().ok();
+        let limits = known.map(|config| config.limits).unwrap_or_default();
+        let worker = known.and_then(|config| config.worker.clone());
         let chosen = Arc::new(Chosen::new(config, root, on_change));
         let for_jobs = Arc::clone(&chosen);
-        let jobs = Jobs::telling(limits, move |location, identity| for_jobs.published(location.root(), identity));
+        let jobs = Jobs::telling(limits, worker, move |location, identity| for_jobs.published(location.root(), identity));
         Self { chosen, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), wanted: Wanted::default() }
     }
 

@@ -49,6 +49,11 @@ impl Location {
         Self { root: root.to_owned(), directory }
     }
 
+    /// The place for the repository at `root` in this directory: for those who were told of it.
+    pub fn at(root: PathBuf, directory: PathBuf) -> Self {
+        Self { root, directory }
+    }
+
     /// The repository's root.
     pub fn root(&self) -> &Path {
         &self.root

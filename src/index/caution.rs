@@ -1,0 +1,53 @@
+//! What is known of files that must not be parsed, and who hears which file is being parsed: what a build needs to know when a
+//! file can end it. Knows nothing of processes.
+
+use rustc_hash::FxHashMap;
+
+use crate::model::RepoPath;
+
+/// How a build goes about files that may end it.
+pub struct Caution {
+    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever they are.
+    left_out: FxHashMap<RepoPath, Option<u128>>,
+    /// Files that are parsed first, one at a time.
+    suspects: Vec<RepoPath>,
+    witness: Box<dyn Witness>,
+}
+
+/// Hears of files before they are parsed, and after.
+pub(super) trait Witness: Send + Sync {
+    /// This thread is going to parse the file. `alone` if no other thread parses one.
+    fn begins(&self, path: &RepoPath, alone: bool);
+    /// This thread has parsed its file.
+    fn ends(&self);
+}
+
+impl Caution {
+    pub(super) fn new(left_out: FxHashMap<RepoPath, Option<u128>>, suspects: Vec<RepoPath>, witness: Box<dyn Witness>) -> Self {
+        Self { left_out, suspects, witness }
+    }
+
+    /// Files that are to be parsed first, one at a time.
+    pub(super) fn suspects(&self) -> &[RepoPath] {
+        &self.suspects
+    }
+
+    /// Whether the file with these bytes must not be parsed.
+    pub(super) fn leaves_out(&self, path: &RepoPath, hash: u128) -> bool {
+        self.left_out.get(path).is_some_and(|known| known.is_none_or(|known| known == hash))
+    }
+
+    /// Parses a file by `work`, with witnesses.
+    pub(super) fn parsing<T>(&self, path: &RepoPath, alone: bool, work: impl FnOnce() -> T) -> T {
+        self.witness.begins(path, alone);
+        let result = work();
+        self.witness.ends();
+        result
+    }
+}
+
+impl std::fmt::Debug for Caution {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Caution").field("left_out", &self.left_out).field("suspects", &self.suspects).finish_non_exhaustive()
+    }
+}

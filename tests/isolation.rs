@@ -1,0 +1,145 @@
+//! A file that ends the process which parses it costs that file and nothing else. The binary does what such files ask for only
+//! when it is built with the feature `faults`.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde_json::Value;
+use tempfile::TempDir;
+
+const PATIENCE: Timespec = Timespec { tv_sec: 10, tv_nsec: 0 };
+
+struct Project(TempDir);
+
+impl Project {
+    /// Some files, and one that asks for a fault.
+    fn with(fault: &str) -> Self {
+        let project = Self(tempfile::tempdir().expect("a temporary directory"));
+        fs::create_dir(project.root()).expect("it is new");
+        for name in ["a", "b", "c", "d"] {
+            project.write(&format!("{name}.py"), &format!("def {name}():\n    return 1\n"));
+        }
+        project.write("bad.py", &bad(fault));
+        project
+    }
+
+    fn root(&self) -> PathBuf {
+        self.0.path().join("root")
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        fs::write(self.root().join(path), text).expect("written");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+        command
+            .args(arguments)
+            .current_dir(self.root())
+            .env_remove("CLAUDE_PROJECT_DIR")
+            .env("COGRAPH_CACHE_DIR", self.0.path().join("cache"))
+            .env("COGRAPH_FILE_SECONDS", "2")
+            .env("COGRAPH_MEMORY_LIMIT", (1_u64 << 30).to_string())
+            .env("COGRAPH_THREADS", "2");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("the program starts")
+    }
+
+    /// Brings the index up to date and gives its numbers, and what was logged.
+    fn index(&self) -> (Value, String) {
+        let output = self.run(&["index", "--json", "--log-level", "warn"]);
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{log}");
+        (serde_json::from_slice(&output.stdout).expect("the numbers are JSON"), log)
+    }
+}
+
+fn bad(fault: &str) -> String {
+    format!("# worker-fault: {fault}\ndef bad():\n    return 1\n")
+}
+
+#[test]
+fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
+    for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
+        let project = Project::with(fault);
+        let (numbers, log) = project.index();
+        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &1.into()), "{fault}: {log}");
+        assert!(log.contains("has died"), "{fault}: {log}");
+        let status = String::from_utf8(project.run(&["status"]).stdout).expect("answers are text");
+        assert!(status.contains("1 quarantined, e.g. bad.py"), "{fault}: {status}");
+
+        assert_eq!(project.index().0["changed"], false, "{fault}");
+        project.write("e.py", "def e():\n    return 1\n");
+        let (numbers, log) = project.index();
+        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &1.into()), "{fault}: {log}");
+        assert!(!log.contains("has died"), "{fault}: it was known: {log}");
+
+        project.write("bad.py", &bad("none"));
+        let (numbers, log) = project.index();
+        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&6.into(), &Value::Null), "{fault}: {log}");
+    }
+}
+
+#[test]
+fn several_files_that_end_the_worker_are_all_found() {
+    let project = Project::with("abort");
+    for name in ["bad2.py", "bad3.py"] {
+        project.write(name, &bad("abort"));
+    }
+    let (numbers, log) = project.index();
+    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &3.into()), "{log}");
+}
+
+#[test]
+fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answers() {
+    let project = Project::with("none");
+    project.index();
+    project.write("worker-fault-at-start", "chatter");
+    project.write("a.py", "def changed():\n    return 1\n");
+    let output = project.run(&["index", "--force"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(said.contains("signal 6 ABORT") && said.contains("line 19999"), "{said}");
+    let output = project.run(&["search", "bad"]);
+    assert!(output.status.success(), "{output:?}");
+    fs::remove_file(project.root().join("worker-fault-at-start")).expect("it is there");
+    let output = project.run(&["search", "changed"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("up to date"), "{output:?}");
+}
+
+#[test]
+fn a_worker_ends_with_the_process_that_started_it() {
+    let project = Project::with("hang");
+    let mut parent = project
+        .command(&["index"])
+        .env("COGRAPH_FILE_SECONDS", "3600")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(parent.stderr.take().expect("it is piped")).lines();
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("parse"))), "the worker has begun to parse");
+    let pid = parent.id();
+    let children = fs::read_dir(format!("/proc/{pid}/task"))
+        .expect("it runs")
+        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
+        .collect::<String>();
+    let child: i32 = children.trim().parse().unwrap_or_else(|_| panic!("one worker: {children:?}"));
+    let child = pidfd_open(Pid::from_raw(child).expect("a process"), PidfdFlags::empty()).expect("it runs");
+    parent.kill().and_then(|()| parent.wait()).expect("it is our child");
+    let mut waited = [PollFd::new(&child, PollFlags::IN)];
+    assert_eq!(poll(&mut waited, Some(&PATIENCE)).expect("it can be waited for"), 1, "the worker has outlived its parent");
+    let location = cograph::store::Location::new(
+        &fs::canonicalize(project.0.path()).expect("it exists").join("cache"),
+        &fs::canonicalize(project.root()).expect("it exists"),
+    );
+    location.lock(Duration::ZERO).expect("nobody writes any more");
+}
