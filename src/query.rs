@@ -8,6 +8,7 @@
 //! `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves all questions.
 
 mod calls;
+pub mod complete;
 pub mod explore;
 mod filter;
 pub mod grep;
@@ -30,6 +31,7 @@ use crate::model::facts::flags;
 use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
 use crate::store::{StoreError, SymbolKey};
 
+pub use complete::{CompleteParams, CompleteResult, complete};
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use grep::{GrepParams, GrepResult, grep};
 pub use outline::{OutlineParams, OutlineResult, outline};

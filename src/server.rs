@@ -18,12 +18,14 @@
 mod admission;
 mod arguments;
 mod budget;
+mod completion;
 mod dispatch;
 mod escape;
 mod limits;
 mod log;
 mod message;
 mod observe;
+mod prompts;
 mod protocol;
 mod reader;
 mod registry;

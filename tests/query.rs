@@ -1,5 +1,6 @@
 //! Every question over the sample: what is found, in which order, how many there are, and what is said when there is nothing.
 
+mod completing;
 mod limits;
 mod naming;
 mod reading;

@@ -3,13 +3,16 @@
 mod budget;
 mod calls;
 mod client;
+mod completion;
 mod ending;
 mod framing;
 mod observing;
+mod prompts;
 mod protocol;
 mod resources;
 mod roots;
 mod stopping;
+mod structured;
 mod subscriptions;
 mod text;
 mod tools;

@@ -23,6 +23,9 @@ pub(super) struct Arguments {
     /// When every call is answered at the latest, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     deadline_ms: Option<u64>,
+    /// How long a call waits for the first index, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    index_wait_ms: Option<u64>,
 }
 
 /// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
@@ -34,6 +37,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     }
     limits.queued_calls = arguments.queue.unwrap_or(limits.queued_calls);
     limits.deadline = arguments.deadline_ms.map(Duration::from_millis);
+    limits.index_wait = arguments.index_wait_ms.map_or(limits.index_wait, Duration::from_millis);
     let delay = arguments.delay_ms.map(Duration::from_millis);
     run_stdio(Options { config, root: arguments.root.root.clone(), limits, delay }).map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),

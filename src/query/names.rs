@@ -160,7 +160,8 @@ fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
     Some((path, first.trim_start_matches('L').parse().ok()?, last.trim_start_matches('L').parse().ok()?))
 }
 
-fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<FileRow>>, QueryError> {
+/// The file that `path` names, if it names one.
+pub(super) fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<FileRow>>, QueryError> {
     match file(lookup, path) {
         Ok(file) => Ok(Some(file)),
         Err(QueryError::NoSuchPath { .. }) => Ok(None),

@@ -3,12 +3,15 @@
 
 mod shape;
 
+use super::completion::{self, Subject};
 use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, RpcError, UNSUPPORTED_VERSION};
+use super::prompts;
 use super::registry;
 use super::resources::{self, BadAddress, Question};
 use super::subscriptions::{MOST_ADDRESSES, Wanted};
+use super::tools::complete;
 use serde_json::{Map, Value, json};
-use shape::shaped_list;
+use shape::{shaped, shaped_list};
 use std::sync::LazyLock;
 
 pub(super) use shape::{Purpose, listen_result};
@@ -131,6 +134,9 @@ impl Session {
             (_, "tools/call") => tool_call(params),
             (_, "resources/list") => RESOURCES.page(era, &params),
             (_, "resources/templates/list") => TEMPLATES.page(era, &params),
+            (_, "prompts/list") => PROMPTS.page(era, &params),
+            (_, "prompts/get") => prompt(era, params),
+            (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
             (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params))),
             (Era::Negotiated, "resources/subscribe") => self.follow(&params),
@@ -185,7 +191,12 @@ fn server_info() -> Value {
 
 /// Only what is really there.
 fn capabilities() -> Value {
-    json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}})
+    json!({
+        "tools": {},
+        "resources": {"subscribe": true, "listChanged": true},
+        "prompts": {},
+        "completions": {},
+    })
 }
 
 static DISCOVERED: LazyLock<String> = LazyLock::new(|| {
@@ -215,6 +226,7 @@ impl List {
 
 static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", registry::listing()));
 static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
+static PROMPTS: LazyLock<List> = LazyLock::new(|| List::new("prompts", prompts::listing()));
 static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
 
 fn tool_call(mut params: Map<String, Value>) -> Result<Method, RpcError> {
@@ -229,6 +241,29 @@ fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcErr
     let Question { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
     let purpose = Purpose::Resource(uri.to_owned());
     Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(params) }))
+}
+
+fn prompt(era: Era, mut params: Map<String, Value>) -> Result<Method, RpcError> {
+    let arguments = object(&mut params, "arguments")?;
+    let name = text(&params, "name", "the name of a prompt")?;
+    let result = prompts::prompt(name).and_then(|prompt| prompt.get(arguments)).map_err(invalid)?;
+    Ok(Method::Answer(shaped(era, result)))
+}
+
+fn complete(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
+    match completion::subject(params).map_err(invalid)? {
+        Subject::Name(arguments) => Ok(Method::Call(Call {
+            tool: &complete::TOOL,
+            arguments,
+            purpose: Purpose::Completion,
+            progress_token: progress_token(params),
+        })),
+        Subject::Anything => Ok(Method::Answer(shape::completion(era, json!({"values": [], "total": 0, "hasMore": false})))),
+    }
+}
+
+fn invalid(message: String) -> RpcError {
+    RpcError::new(INVALID_PARAMS, message)
 }
 
 fn bad_address(era: Era, uri: &str, bad: BadAddress) -> RpcError {

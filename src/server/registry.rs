@@ -37,6 +37,9 @@ pub struct Tool {
     pub deadline: Duration,
     /// Its parameters, without those that every tool has.
     pub own: &'static [Parameter],
+    /// The shape of the answer for programs. A tool that has one must always give it, and hosts show the model that form in
+    /// place of the text: so only a tool has one whose answer is a table anyway.
+    pub(super) output: Option<fn() -> Value>,
     /// What it does.
     pub(super) handler: Handler,
 }
@@ -167,13 +170,17 @@ impl Tool {
             schema["required"] = Value::from(required);
         }
         schema["additionalProperties"] = Value::Bool(false);
-        json!({
+        let mut listing = json!({
             "name": self.name,
             "title": self.title,
             "description": self.about,
             "inputSchema": schema,
             "annotations": {"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false},
-        })
+        });
+        if let Some(output) = self.output {
+            listing["outputSchema"] = output();
+        }
+        listing
     }
 }
 

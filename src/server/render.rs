@@ -1,6 +1,7 @@
 //! Answers as compact text: grouped by file, no prefix twice, sites as `file:line`, source behind a gutter. Whatever comes
 //! from the repository passes through `escape` here.
 
+mod complete;
 pub(super) mod explore;
 pub(super) mod grep;
 mod outline;

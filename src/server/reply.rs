@@ -13,7 +13,7 @@ use crate::store::Identity;
 use serde_json::{Value, json};
 
 pub(super) use graph::{explore, outline, overview, references, trace};
-pub(super) use text::{grep, process, sql, status};
+pub(super) use text::{grep, process, sql, sql_shape, status};
 
 /// A symbol.
 pub(super) fn symbol(symbol: &SymbolInfo) -> Value {

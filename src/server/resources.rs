@@ -4,6 +4,7 @@
 use super::registry::{DEFAULT_BUDGET, MOST_BUDGET, Tool};
 use super::tools::{outline, overview, show};
 use super::uri;
+use crate::query::complete::Wanted;
 use serde_json::{Map, Value, json};
 
 /// What every address begins with.
@@ -24,6 +25,8 @@ pub(super) struct Template {
     about: &'static str,
     /// The variable.
     pub(super) variable: &'static str,
+    /// What the variable is.
+    pub(super) wanted: Wanted,
     tool: &'static Tool,
     /// The tool's parameter that takes the name.
     parameter: &'static str,
@@ -37,6 +40,7 @@ pub(super) static TEMPLATES: [Template; 2] = [
         title: "Outline of a file or directory",
         about: "The symbols of a file with signatures and lines, or the files of a directory: what the tool `outline` answers.",
         variable: "path",
+        wanted: Wanted::Path,
         tool: &outline::TOOL,
         parameter: "path",
     },
@@ -45,6 +49,7 @@ pub(super) static TEMPLATES: [Template; 2] = [
         title: "Source of a symbol",
         about: "The source of a symbol, named `path::Container.name` or by any suffix that means one: what the tool `show` answers.",
         variable: "name",
+        wanted: Wanted::Symbol,
         tool: &show::TOOL,
         parameter: "targets",
     },
@@ -100,13 +105,18 @@ pub(super) fn templates() -> Value {
     TEMPLATES.iter().map(one).collect()
 }
 
+/// Whether a resource that needs no name has this address.
+pub(super) fn is_listed(address: &str) -> bool {
+    address.strip_prefix(SCHEME) == Some(OVERVIEW)
+}
+
 /// The question that an address asks.
 pub(super) fn question(address: &str) -> Result<Question, BadAddress> {
     if address.len() > MOST_BYTES {
         return Err(BadAddress::Invalid);
     }
     let rest = address.strip_prefix(SCHEME).ok_or(BadAddress::Unknown)?;
-    if rest == OVERVIEW {
+    if is_listed(address) {
         return Ok(asked(&overview::TOOL, DEFAULT_BUDGET, None));
     }
     let (name, variable) = rest.split_once('/').ok_or(BadAddress::Unknown)?;

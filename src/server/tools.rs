@@ -1,6 +1,7 @@
 //! From a tool and its arguments to a reply: finds the repository, asks the question, has the answer rendered. The same for
 //! every caller; the dispatcher and the command line differ only in the `Host` they bring.
 
+pub(super) mod complete;
 pub(super) mod explore;
 pub(super) mod grep;
 pub(super) mod outline;
@@ -35,6 +36,8 @@ pub struct Reply {
     pub text: String,
     /// Which of them it is.
     pub outcome: Outcome,
+    /// The answer for programs, in the same words and the same room, from a tool that has such a form.
+    pub(super) structured: Option<Value>,
 }
 
 /// What became of a call.
@@ -64,12 +67,12 @@ impl Outcome {
 impl Reply {
     /// An answer to a question that was put wrongly.
     pub(super) fn refusal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), outcome: Outcome::Refused }
+        Self { text: text.into(), outcome: Outcome::Refused, structured: None }
     }
 
     /// A failure.
     pub(super) fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), outcome: Outcome::Failed }
+        Self { text: text.into(), outcome: Outcome::Failed, structured: None }
     }
 }
 
@@ -163,6 +166,11 @@ pub(super) trait Answer {
     fn render(&self, page: &mut Page) -> String;
     /// The whole as JSON.
     fn json(&self) -> Value;
+    /// The answer for programs, if the tool has such a form: no more than fits in so many bytes. `freshness` says of which
+    /// state of the files it speaks.
+    fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {
+        None
+    }
     /// Whether nothing was found.
     fn is_empty(&self) -> bool {
         false
@@ -230,8 +238,10 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
     };
     let opened = match opened {
         Ok(Readiness::Ready(opened)) => opened,
+        // There is nothing of the promised shape yet.
+        Ok(Readiness::Working(so_far)) if tool.output.is_some() => return Reply::error(without_store(&so_far.text())),
         Ok(Readiness::Working(so_far)) => {
-            return Reply { text: without_store(&so_far.text()), outcome: Outcome::NotYet };
+            return Reply { text: without_store(&so_far.text()), outcome: Outcome::NotYet, structured: None };
         }
         Err(Unavailable { what, hint }) => return Reply::error(without_store(&format!("{}: {what}; {hint}", tool.name))),
     };
@@ -243,16 +253,15 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
     match result {
         Ok(answer) => {
             let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
-            let text = match form {
-                Form::Json => reply::with(answer.json(), "index", opened.state()).to_string(),
-                Form::Text => {
-                    let head = format!("{} · {freshness}", answer.render(&mut page));
-                    page.finish(&head)
-                }
-            };
-            Reply { text, outcome }
+            if form == Form::Json {
+                let text = reply::with(answer.json(), "index", opened.state()).to_string();
+                return Reply { text, outcome, structured: None };
+            }
+            let structured = answer.structured(page.room(), &freshness);
+            let head = format!("{} · {freshness}", answer.render(&mut page));
+            Reply { text: page.finish(&head), outcome, structured }
         }
-        Err(error) => Reply { text: failure::reply(tool.name, &error, page), outcome: Outcome::from(&error) },
+        Err(error) => Reply { text: failure::reply(tool.name, &error, page), outcome: Outcome::from(&error), structured: None },
     }
 }
 

@@ -62,6 +62,16 @@ impl Snapshot {
         })
     }
 
+    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, until it says
+    /// stop by false.
+    pub fn visit_symbol_names_from(&self, typed: &str, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
+        // No text comes behind the last character.
+        self.visit(statements::SYMBOL_NAMES_BETWEEN, [typed, &format!("{typed}\u{10ffff}")], |row| {
+            let key = NameKey(row.get(0)?);
+            Ok(visit(key, row.get_ref(1)?.as_str()?))
+        })
+    }
+
     /// Every file, by path.
     pub fn files(&self) -> Result<Vec<FileRow>, StoreError> {
         self.all(statements::FILES, [], file_row)

@@ -62,6 +62,8 @@ statements! {
     // Names. The keys of names that symbols have are the first ones.
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
     NAMES_IGNORING_CASE = "SELECT id, text FROM name WHERE text = ?1 COLLATE NOCASE";
+    SYMBOL_NAMES_BETWEEN = "SELECT id, text FROM name WHERE text >= ?1 COLLATE NOCASE AND text < ?2 COLLATE NOCASE \
+        AND id <= (SELECT symbol_names FROM meta)";
     SYMBOL_NAMES = "SELECT id, text FROM name WHERE id <= (SELECT symbol_names FROM meta) ORDER BY id";
 
     // Files.

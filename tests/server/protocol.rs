@@ -20,7 +20,7 @@ fn every_known_version_is_taken_and_any_other_gets_the_latest() {
         assert_eq!(result["protocolVersion"], json!(given), "{asked}");
         assert_eq!(
             result["capabilities"],
-            json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}}),
+            json!({"tools": {}, "resources": {"subscribe": true, "listChanged": true}, "prompts": {}, "completions": {}}),
             "what is declared has a test in a file of its own"
         );
         assert!(result["serverInfo"]["version"].is_string() && result["instructions"].is_string());

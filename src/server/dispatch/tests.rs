@@ -9,7 +9,8 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// `search` panics, `trace` does not return before the gate is open, whatever it is told; the others answer.
+/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep` goes back and forth; the others
+/// answer.
 struct Misbehaving(Mutex<Gate<()>>);
 
 impl Tools for Misbehaving {
@@ -22,7 +23,13 @@ impl Tools for Misbehaving {
                 let _ = self.0.lock().unwrap_or_else(PoisonError::into_inner).recv();
                 Reply::error("too late")
             }
-            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found },
+            "grep" => {
+                for thousandths in [10, 5, 10, 20, 900, 900, 30, 901] {
+                    host.progress(&ProgressReport { thousandths, message: "further".to_owned() });
+                }
+                Reply::error("done")
+            }
+            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found, structured: None },
         }
     }
 }
@@ -98,6 +105,27 @@ fn a_tool_that_never_returns_gives_its_place_back_at_the_deadline() {
         assert!(timed_out.len() == 1 && timed_out[0].1 && timed_out[0].0.contains("timed out"), "{id}: {timed_out:?}");
     }
     assert_eq!(answers(&messages, 3), [("fine".to_owned(), false)], "a paused call keeps nobody waiting");
+}
+
+#[test]
+fn progress_only_grows_is_not_too_frequent_and_ends_with_the_answer() {
+    let grep = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"grep","arguments":{"pattern":"x"},"_meta":{"progressToken":7}}}"#;
+    for (interval, expected) in [(Duration::ZERO, &[10, 20, 900, 901][..]), (Duration::from_secs(3600), &[10])] {
+        let limits = Limits { progress_interval: interval, ..Limits::default() };
+        let (messages, _) = run(limits, &[hello(), grep.to_owned()]);
+        let answered = messages.iter().position(|message| message["id"] == 1).expect("it was answered");
+        let told: Vec<(u64, &Value, bool)> = messages
+            .iter()
+            .enumerate()
+            .filter(|(_, message)| message["method"] == "notifications/progress")
+            .map(|(at, message)| {
+                let params = &message["params"];
+                (params["progress"].as_u64().expect("it is a number"), &params["progressToken"], at < answered)
+            })
+            .collect();
+        let token = Value::from(7);
+        assert_eq!(told, expected.iter().map(|&value| (value, &token, true)).collect::<Vec<_>>());
+    }
 }
 
 #[test]

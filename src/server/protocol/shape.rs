@@ -20,6 +20,8 @@ pub(in crate::server) enum Purpose {
     Tool,
     /// The contents of the resource at this address. What fails is an error of the protocol.
     Resource(String),
+    /// What somebody is typing may become. What fails is an error of the protocol.
+    Completion,
 }
 
 impl Purpose {
@@ -35,6 +37,12 @@ impl Purpose {
                     Err(about(uri, INVALID_PARAMS, "no single thing has this name: put more of its path before it"))
                 }
                 Outcome::NotYet | Outcome::Failed => Err(about(uri, INTERNAL_ERROR, reply.text)),
+            },
+            Self::Completion => match reply.outcome {
+                Outcome::Refused => Err(RpcError::new(INVALID_PARAMS, reply.text)),
+                Outcome::Failed => Err(RpcError::new(INTERNAL_ERROR, reply.text)),
+                // Without an index there is more than can be said.
+                _ => Ok(completion(era, reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})))),
             },
         }
     }
@@ -55,6 +63,9 @@ pub(super) fn about(uri: &str, code: i32, message: impl Into<String>) -> RpcErro
 
 fn tool_result(era: Era, reply: &Reply) -> String {
     let mut result = json!({"content": [{"type": "text", "text": reply.text}]});
+    if let Some(structured) = &reply.structured {
+        result["structuredContent"] = structured.clone();
+    }
     if reply.outcome.is_error() {
         result["isError"] = Value::Bool(true);
     }
@@ -69,6 +80,11 @@ fn contents(era: Era, uri: &str, text: &str) -> String {
         result["cacheScope"] = Value::from("private");
     }
     shaped(era, result)
+}
+
+/// The result of a completion.
+pub(super) fn completion(era: Era, completion: Value) -> String {
+    shaped(era, json!({"completion": completion}))
 }
 
 /// The result that ends a subscription from our side.

@@ -48,6 +48,23 @@ pub(in crate::server) fn sql(result: &SqlResult) -> Value {
     })
 }
 
+/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the columns.
+pub(in crate::server) fn sql_shape() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "rows": {"type": "array", "items": {"type": "array"}},
+            "total": {"type": "integer"},
+            "exact": {"type": "boolean"},
+            "left_out": {"type": "integer"},
+            "note": {"type": "string"},
+            "index": {"type": "string"},
+        },
+        "required": ["columns", "rows", "total", "exact", "left_out", "index"],
+    })
+}
+
 fn sql_value(value: &SqlValue) -> Value {
     match value {
         SqlValue::Null => Value::Null,

@@ -24,6 +24,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "glob",
         ]),
     ],
+    output: None,
     handler: RUN,
 };
 

@@ -21,6 +21,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
         ]),
         Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories, default 1").also(&["levels"]),
     ],
+    output: None,
     handler: RUN,
 };
 

@@ -18,6 +18,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
         Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories that count as modules")
             .also(&["levels"]),
     ],
+    output: None,
     handler: RUN,
 };
 

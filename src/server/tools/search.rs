@@ -42,6 +42,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
         Parameter::new("offset", Shape::Integer { least: 0, most: MOST_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],
+    output: None,
     handler: RUN,
 };
 

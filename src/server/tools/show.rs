@@ -18,6 +18,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
             .also(&["target", "symbols", "symbol", "name", "names", "path", "file"]),
         Parameter::new("context", Shape::Integer { least: 0, most: 1000 }, "Lines around each, default 0").also(&["lines"]),
     ],
+    output: None,
     handler: RUN,
 };
 

@@ -5,6 +5,7 @@ use crate::query::{self, QueryError, SqlParams};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::server::reply;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "sql",
@@ -15,6 +16,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT").required().also(&["query", "sql", "q"])],
+    output: Some(reply::sql_shape),
     handler: RUN,
 };
 

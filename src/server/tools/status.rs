@@ -13,6 +13,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
     own: &[],
+    output: None,
     handler: RUN,
 };
 

@@ -33,6 +33,7 @@ pub(in crate::server) static TOOL: Tool = Tool {
         super::CERTAINTY,
         super::TESTS,
     ],
+    output: None,
     handler: RUN,
 };
 

@@ -1,0 +1,192 @@
+//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than clever: it looks names up by
+//! their beginning, and gives each in the shortest form that means one thing.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::lookup::Lookup;
+use super::{QueryError, Total, names};
+use crate::model::cancel::CancelToken;
+use crate::store::{FileKey, NameKey, Snapshot, SymbolHead, SymbolKey};
+
+/// Names that are looked at; if more begin like this, the total is a lower bound.
+const MAX_NAMES: usize = 10_000;
+
+/// What is being typed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wanted {
+    /// The name of a symbol.
+    #[default]
+    Symbol,
+    /// The path of a file or directory.
+    Path,
+}
+
+/// What to complete.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompleteParams {
+    /// What is being typed.
+    pub wanted: Wanted,
+    /// What was typed so far.
+    pub typed: String,
+    /// Completions to give.
+    pub limit: usize,
+}
+
+impl Default for CompleteParams {
+    fn default() -> Self {
+        Self { wanted: Wanted::default(), typed: String::new(), limit: 100 }
+    }
+}
+
+/// The answer of `complete`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CompleteResult {
+    /// The completions, best first.
+    pub values: Vec<String>,
+    /// How many there are.
+    pub total: Total,
+}
+
+/// Symbols that share everything a name can say: overloads and twins of one another.
+type Place = (FileKey, Option<SymbolKey>);
+
+/// Completes what was typed.
+pub fn complete(snapshot: &Snapshot, params: &CompleteParams, cancel: &CancelToken) -> Result<CompleteResult, QueryError> {
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let typed = params.typed.trim_start();
+    match params.wanted {
+        Wanted::Path => paths(&lookup, typed.strip_prefix("./").unwrap_or(typed), params.limit),
+        Wanted::Symbol => match members(&lookup, typed)? {
+            Some(found) => {
+                let total = Total::Exact(found.len() as u64);
+                Ok(CompleteResult { values: found.into_iter().take(params.limit).collect(), total })
+            }
+            None => by_name(&lookup, typed, params.limit),
+        },
+    }
+}
+
+/// The next step of every path that begins as typed, as a shell gives it; then files whose own name begins like that.
+fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
+    let (mut steps, mut files) = (BTreeSet::new(), Vec::new());
+    for (_, path) in lookup.snapshot.paths()? {
+        lookup.check()?;
+        if let Some(rest) = path.strip_prefix(typed) {
+            let end = rest.find('/').map_or(path.len(), |slash| path.len() - rest.len() + slash + 1);
+            steps.insert(path[..end].to_owned());
+        } else if !typed.is_empty() && !typed.contains('/') && begins(path.rsplit('/').next().unwrap_or(&path), typed) {
+            files.push(path);
+        }
+    }
+    files.sort_by_key(|path| path.len());
+    let total = Total::Exact((steps.len() + files.len()) as u64);
+    Ok(CompleteResult { values: steps.into_iter().chain(files).take(limit).collect(), total })
+}
+
+/// What stands inside the file or symbol that is named before the last separator. None if that names nothing, or nothing
+/// stands there.
+fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, QueryError> {
+    let double = typed.rfind("::").map(|at| (at, at + 2));
+    let dot = typed.rfind('.').map(|at| (at, at + 1));
+    let Some((end, start)) = double.max(dot).filter(|(end, _)| *end > 0) else { return Ok(None) };
+    let (around, separator, begun) = (&typed[..end], &typed[end..start], &typed[start..]);
+    let mut found = BTreeMap::new();
+    let mut add = |name: &str, references: u32| {
+        let best: &mut u32 = found.entry(name.to_owned()).or_default();
+        *best = references.max(*best);
+    };
+    let file = match names::one_file(lookup, around) {
+        // An ending that several files have.
+        Err(QueryError::AmbiguousPath { .. }) => None,
+        other => other?,
+    };
+    if let Some(file) = file.filter(|_| separator == "::") {
+        for symbol in lookup.snapshot.symbols_of(&file)?.iter().filter(|symbol| symbol.container.is_none()) {
+            add(&symbol.name_text, symbol.references);
+        }
+    } else {
+        for container in names::all(lookup, around)? {
+            for symbol in lookup.snapshot.symbols_in(container.key)? {
+                add(&symbol.name_text, symbol.references);
+            }
+        }
+    }
+    let mut found: Vec<(Reverse<u32>, String)> =
+        found.into_iter().filter(|(name, _)| begins(name, begun)).map(|(name, references)| (Reverse(references), name)).collect();
+    found.sort_unstable();
+    let values: Vec<String> = found.into_iter().map(|(_, name)| format!("{around}{separator}{name}")).collect();
+    Ok((!values.is_empty()).then_some(values))
+}
+
+/// Symbols whose own name begins as typed.
+fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
+    let (mut names, mut is_whole): (Vec<(NameKey, String)>, bool) = (Vec::new(), true);
+    lookup.snapshot.visit_symbol_names_from(typed, |key, name| {
+        is_whole = names.len() < MAX_NAMES;
+        if is_whole {
+            names.push((key, name.to_owned()));
+        }
+        is_whole && lookup.check().is_ok()
+    })?;
+    lookup.check()?;
+    if !is_whole && typed.is_empty() {
+        names = most_used(lookup, limit)?;
+    }
+    let mut total = 0;
+    let mut ranked = Vec::with_capacity(names.len());
+    for (key, name) in names {
+        let heads = lookup.snapshot.symbol_heads(key)?;
+        let references = heads.iter().map(|head| head.references).max().unwrap_or(0);
+        total += places(&heads).len() as u64;
+        ranked.push((!name.starts_with(typed), Reverse(references), name.len(), name, key));
+    }
+    ranked.sort_unstable();
+    let mut values = Vec::new();
+    for (.., name, key) in ranked {
+        if values.len() >= limit {
+            break;
+        }
+        let places = places(&lookup.snapshot.symbol_heads(key)?);
+        if places.len() == 1 {
+            values.push(name);
+            continue;
+        }
+        let mut several: Vec<(Reverse<u32>, SymbolKey)> =
+            places.into_values().map(|(references, symbol)| (Reverse(references), symbol)).collect();
+        several.sort_unstable();
+        for (_, symbol) in several.into_iter().take(limit - values.len()) {
+            values.push(lookup.info_of(symbol)?.full_name());
+        }
+    }
+    let total = if is_whole { Total::Exact(total) } else { Total::AtLeast(total) };
+    Ok(CompleteResult { values, total })
+}
+
+/// The names of the symbols that are used most: where nothing was typed, any other choice would be by the alphabet.
+fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>, QueryError> {
+    let mut heads = lookup.snapshot.symbols_referenced(1)?;
+    heads.sort_unstable_by_key(|head| (Reverse(head.references), head.key));
+    let mut names = BTreeMap::new();
+    for head in heads.into_iter().take(limit) {
+        let symbol = lookup.symbol(head.key)?;
+        names.insert(symbol.name, symbol.name_text.to_string());
+    }
+    Ok(names.into_iter().collect())
+}
+
+/// The places that a name means, each with its most used symbol.
+fn places(heads: &[SymbolHead]) -> BTreeMap<Place, (u32, SymbolKey)> {
+    let mut places: BTreeMap<Place, (u32, SymbolKey)> = BTreeMap::new();
+    for head in heads {
+        let best = places.entry((head.file, head.container)).or_insert((head.references, head.key));
+        if head.references > best.0 {
+            *best = (head.references, head.key);
+        }
+    }
+    places
+}
+
+fn begins(name: &str, typed: &str) -> bool {
+    name.get(..typed.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(typed))
+}

@@ -1,0 +1,42 @@
+//! Completion: what somebody types may become these symbols or paths. It is asked for by a method of its own, so it is not in
+//! the list of tools; in everything else it is one of them.
+
+use super::{Answer, Ground, Handler};
+use crate::query::complete::Wanted;
+use crate::query::{self, CompleteParams, QueryError};
+use crate::server::admission::Class;
+use crate::server::arguments::Arguments;
+use crate::server::registry::{CONTROL_DEADLINE, Parameter, Shape, Tool};
+
+/// Completions that the protocol allows in one answer.
+const MOST_VALUES: usize = 100;
+/// The word for paths.
+pub(in crate::server) const PATH: &str = "path";
+/// The word for symbols.
+pub(in crate::server) const SYMBOL: &str = "symbol";
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "complete",
+    title: "Complete a name",
+    about: "The symbols or paths that begin like what was typed.",
+    // Somebody is typing: it waits neither for an index nor behind questions.
+    class: Class::Control,
+    deadline: CONTROL_DEADLINE,
+    own: &[
+        Parameter::new("wanted", Shape::Word(&[SYMBOL, PATH]), "What is typed").required(),
+        Parameter::new("typed", Shape::Text { most: 1024 }, "What was typed so far"),
+    ],
+    output: None,
+    handler: RUN,
+};
+
+const RUN: Handler = |arguments, ground| run(arguments, ground);
+
+fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let params = CompleteParams {
+        wanted: if arguments.text("wanted") == Some(PATH) { Wanted::Path } else { Wanted::Symbol },
+        typed: arguments.text("typed").unwrap_or_default().to_owned(),
+        limit: MOST_VALUES,
+    };
+    Ok(Box::new(query::complete(ground.snapshot, &params, ground.cancel)?))
+}
