@@ -21,6 +21,8 @@ mod budget;
 mod completion;
 mod dispatch;
 mod escape;
+#[cfg(feature = "faults")]
+mod fixtures;
 mod limits;
 mod log;
 mod message;
@@ -45,6 +47,8 @@ mod writer;
 
 pub use admission::{Class, LaneState};
 pub use arguments::Arguments;
+#[cfg(feature = "faults")]
+pub use fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use limits::Limits;
 pub use log::LogSink;
 pub use observe::{CallState, ServerState};
@@ -58,6 +62,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc::Sender;
 
 /// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is full; the dispatcher never does.
 const EVENTS: usize = 1024;
@@ -78,17 +83,23 @@ pub struct Options {
 /// nothing else can use the two; after it returns the process should end.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
+    let patience = Patience::of(&limits);
+    run(limits, |events| {
+        let changes = events.clone();
+        // A dispatcher that is gone has nobody to tell.
+        let on_change = move || drop(changes.blocking_send(Event::Published));
+        Arc::new(tools::Toolbox::new(Repositories::telling(config, root, patience, on_change), delay))
+    })
+}
+
+fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
     let stdio = stdio::take()?;
     log::take_panics();
     let (event_sender, events) = tokio::sync::mpsc::channel(EVENTS);
     shutdown::on_signal(event_sender.clone(), limits.signal_grace)?;
     let output = writer::start(stdio.output, limits.output_bytes)?;
     let input = reader::start(stdio.input, limits.line_bytes)?;
-    let changes = event_sender.clone();
-    // A dispatcher that is gone has nobody to tell.
-    let on_change = move || drop(changes.blocking_send(Event::Published));
-    let repositories = Repositories::telling(config, root, Patience::of(&limits), on_change);
-    let tools: Arc<dyn tools::Tools> = Arc::new(tools::Toolbox::new(repositories, delay));
+    let tools = tools(&event_sender);
     let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;
     let dispatcher = Dispatcher::new(limits, tools, Channels { input, events, event_sender, output });

@@ -11,10 +11,10 @@ use super::resources::{self, BadAddress, Question};
 use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
 use serde_json::{Map, Value, json};
-use shape::{shaped, shaped_list};
+use shape::shaped;
 use std::sync::LazyLock;
 
-pub(super) use shape::{Purpose, listen_result};
+pub(super) use shape::{Purpose, listen_result, shaped_list};
 
 /// The version of the stateless era.
 const STATELESS: &str = "2026-07-28";
@@ -126,6 +126,10 @@ impl Session {
 
     /// What a request asks for; `initialize` selects the version.
     pub(super) fn serve(&mut self, era: Era, method: &str, params: Map<String, Value>) -> Result<Method, RpcError> {
+        #[cfg(feature = "faults")]
+        if let Some(method) = super::fixtures::method(era, method, &params) {
+            return Ok(method);
+        }
         match (era, method) {
             (Era::Negotiated, "initialize") => self.initialize(&params).map(Method::Answer),
             (Era::Negotiated, "ping") => Ok(Method::Answer("{}".to_owned())),
@@ -289,7 +293,7 @@ fn object(params: &mut Map<String, Value>, name: &str) -> Result<Map<String, Val
     }
 }
 
-fn progress_token(params: &Map<String, Value>) -> Option<Value> {
+pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
     let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
     token.filter(|token| RequestId::from_json(token).is_some()).cloned()
 }

@@ -99,6 +99,10 @@ fn every_answer_and_every_error_is_within_its_budget() {
             let what: String = arguments.to_string().chars().take(150).collect();
             assert!(text.len() <= most, "{tool} {what}: {} bytes:\n{text}", text.len());
             assert!(text.chars().count() < SHOWN && !text.trim().is_empty(), "{tool} {what}");
+            if let Some(structured) = client.structured(tool, arguments.clone()) {
+                let structured = structured.to_string();
+                assert!(structured.len() <= most.max(SENTENCES), "{tool} {what}: {} bytes:\n{structured}", structured.len());
+            }
             let first = text.lines().next().unwrap_or_default();
             assert!(is_error || budget < 1000 || first.contains("generation 1"), "{tool} {what}: {first}");
         }

@@ -119,6 +119,13 @@ impl Client {
         (text.to_owned(), answer["result"]["isError"] == json!(true))
     }
 
+    /// Calls a tool and gives the form for programs, if there is one.
+    pub(super) fn structured(&mut self, tool: &str, arguments: Value) -> Option<Value> {
+        let id = json!(format!("structured-{}", self.seen.len()));
+        self.call(id.clone(), tool, arguments);
+        self.answer(&id)["result"].get("structuredContent").cloned()
+    }
+
     /// Waits for the answer to an id.
     pub(super) fn answer(&mut self, id: &Value) -> Value {
         self.wait_for(&format!("an answer to {id}"), |message| message.get("id") == Some(id) && message.get("method").is_none())

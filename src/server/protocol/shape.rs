@@ -22,6 +22,9 @@ pub(in crate::server) enum Purpose {
     Resource(String),
     /// What somebody is typing may become. What fails is an error of the protocol.
     Completion,
+    /// The result of something that a test serves.
+    #[cfg(feature = "faults")]
+    Fixture,
 }
 
 impl Purpose {
@@ -29,6 +32,11 @@ impl Purpose {
     pub(in crate::server) fn answer(&self, era: Era, reply: Reply) -> Answer {
         match self {
             Self::Tool => Ok(tool_result(era, &reply)),
+            #[cfg(feature = "faults")]
+            Self::Fixture => crate::server::fixtures::unpack(&reply).map(|result| match result.get("resultType") {
+                Some(_) => result.to_string(),
+                None => shaped(era, result),
+            }),
             Self::Resource(uri) => match reply.outcome {
                 Outcome::Found | Outcome::Nothing => Ok(contents(era, uri, &reply.text)),
                 Outcome::Missing => Err(no_resource(era, uri)),
@@ -104,7 +112,7 @@ pub(super) fn shaped(era: Era, mut result: Value) -> String {
 }
 
 /// A result that a client may keep.
-pub(super) fn shaped_list(era: Era, mut result: Value) -> String {
+pub(in crate::server) fn shaped_list(era: Era, mut result: Value) -> String {
     if era == Era::Stateless {
         result["ttlMs"] = Value::from(LIST_TTL_MS);
         result["cacheScope"] = Value::from("public");
