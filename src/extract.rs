@@ -1,7 +1,7 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
 //! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`,
-//! `parameter`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` (what is computed),
+//! `parameter`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
 //! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
 
 mod apply;
@@ -14,6 +14,7 @@ mod compose;
 mod context;
 mod declare;
 mod define;
+mod embed;
 mod export;
 mod express;
 mod finish;
@@ -64,22 +65,25 @@ thread_local! {
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
     let cleared = clear::clear(&language.manifest.preprocessor, source);
-    let Some(tree) = parse(language, &cleared.source, Duration::from_millis(limits.parse_ms)) else {
+    let end = Instant::now() + Duration::from_millis(limits.parse_ms);
+    let Some(tree) = parse(language, &cleared.source, end, None) else {
         let lines = text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
-    let mut walker = walk::Walker::new(language, source, limits);
+    let nested = typed_arena::Arena::new();
+    let mut walker = walk::Walker::new(language, source, limits, embed::Embedded { trees: &nested, end });
     walker.walk(tree.root_node());
     walker.cleared(&cleared);
     finish::finish(walker.into_facts(), language, path, source)
 }
 
-fn parse(language: &Language, source: &[u8], limit: Duration) -> Option<tree_sitter::Tree> {
+/// Parses a source, or the part of it `within` a range; none if that is not done at `end`.
+fn parse(language: &Language, source: &[u8], end: Instant, within: Option<tree_sitter::Range>) -> Option<tree_sitter::Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(&language.grammar).expect("every grammar is built for this tree-sitter; a test loads them all");
-        let started = Instant::now();
-        let mut in_time = |_: &tree_sitter::ParseState| match started.elapsed() > limit {
+        parser.set_included_ranges(within.as_slice()).expect("one range alone overlaps with no other");
+        let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() > end {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };

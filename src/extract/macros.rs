@@ -63,12 +63,15 @@ impl<'t> Tokens<'t> {
 
 impl<'t> Walker<'t> {
     pub(super) fn macro_call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::MacroCall { name, tokens, read } = rule else { return ExprId::NONE };
+        let Rule::MacroCall { name, tokens, read, items } = rule else { return ExprId::NONE };
         let suffix = self.language.manifest.names.macro_suffix.as_deref().unwrap_or_default();
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let callee = self.macro_name(name_node, suffix);
         let site = self.take_call_site();
         let Some(list) = tokens.first(node) else { return ExprId::NONE };
+        if self.embedded_items(list, items) {
+            return ExprId::NONE;
+        }
         let outer = std::mem::replace(&mut self.in_macro, true);
         let values = self.token_list(list, read, suffix);
         self.in_macro = outer;

@@ -2,6 +2,7 @@
 
 use super::Limits;
 use super::build::Builder;
+use super::embed::Embedded;
 pub(super) use super::context::{Callable, Children, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
 use crate::grammar::{Language, Rule};
 use crate::model::facts::{
@@ -34,13 +35,14 @@ pub(super) struct Walker<'t> {
     call_site: SiteId,
     depth: u32,
     limits: Limits,
+    pub(super) embedded: Embedded<'t>,
     cursor: Option<TreeCursor<'t>>,
     comment_kinds: Vec<u16>,
     pub(super) modifier_kinds: Vec<u16>,
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits) -> Self {
+    pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits, embedded: Embedded<'t>) -> Self {
         let kinds = |names: &[String]| -> Vec<u16> {
             names.iter().map(|name| language.grammar.id_for_node_kind(name, true)).filter(|&id| id != 0).collect()
         };
@@ -63,6 +65,7 @@ impl<'t> Walker<'t> {
             call_site: SiteId::NONE,
             depth: 0,
             limits,
+            embedded,
             cursor: None,
             comment_kinds: kinds(&language.manifest.documentation.comments),
             modifier_kinds: kinds(&language.manifest.modifiers.nodes),
@@ -199,7 +202,7 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn problem(&mut self, kind: ProblemKind, node: Node<'t>) {
+    pub(super) fn problem(&mut self, kind: ProblemKind, node: Node<'t>) {
         let last = node.end_position().row.max(node.start_position().row);
         self.build.problem(kind, line(node.start_position().row), line(last));
     }

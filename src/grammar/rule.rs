@@ -309,8 +309,15 @@ pub(crate) enum Rule {
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
     /// One case of a `Match`: a pattern, or types that the value is known to have in it; `guard` must hold as well.
     Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
-    /// Applies a macro to tokens; `read` says what they look like.
-    MacroCall { name: Selector, tokens: Selector, read: TokenWords },
+    /// Applies a macro to tokens; `read` says what they look like. Where a definition may stand, tokens that start with one
+    /// of the words in `items` are read as definitions if they parse as such.
+    MacroCall {
+        name: Selector,
+        tokens: Selector,
+        read: TokenWords,
+        #[serde(default)]
+        items: Vec<String>,
+    },
     /// A test written as a call with a title and a closure.
     NamedArgument { value: Selector },
     /// A chain of declarators around a name.

@@ -1,0 +1,52 @@
+//! Definitions among the tokens of a macro: where these parse as definitions of the language, they are read as such. Knows
+//! when to try, not what the macro makes of them.
+
+use super::parse;
+use super::walk::Walker;
+use crate::model::ProblemKind;
+use crate::model::facts::ScopeKind;
+use std::time::Instant;
+use tree_sitter::{Node, Range, Tree};
+
+/// What the parts of a file that are parsed on their own need.
+#[derive(Clone, Copy)]
+pub(super) struct Embedded<'t> {
+    /// Their trees, which live as long as that of the file.
+    pub(super) trees: &'t typed_arena::Arena<Tree>,
+    /// When parsing the file has to be done.
+    pub(super) end: Instant,
+}
+
+impl<'t> Walker<'t> {
+    /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of `words` and parses.
+    pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
+        let in_body = self.build.nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
+        if words.is_empty() || in_body.is_some() {
+            return false;
+        }
+        let tokens = self.children(list);
+        let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
+        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else { return false };
+        let starts = |word: &String| self.text_of(*first) == word;
+        if !words.iter().any(starts) {
+            return false;
+        }
+        let within = Range {
+            start_byte: open.end_byte(),
+            end_byte: close.start_byte(),
+            start_point: open.end_position(),
+            end_point: close.start_position(),
+        };
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, Some(within)) else {
+            self.problem(ProblemKind::TimeLimit, list);
+            return false;
+        };
+        let root = self.embedded.trees.alloc(tree).root_node();
+        if root.has_error() {
+            return false;
+        }
+        self.pending = super::walk::Pending::default();
+        self.visit_children(root);
+        true
+    }
+}
