@@ -100,7 +100,7 @@ impl<'a> Resolver<'_, 'a> {
 
     fn step_of(&self, _file: FileId, found: &Found) -> Step {
         match found {
-            Found::Import(..) => Step::Import,
+            Found::Imports(..) => Step::Import,
             Found::Entity(_) => Step::Lexical,
         }
     }
@@ -108,16 +108,22 @@ impl<'a> Resolver<'_, 'a> {
     fn follow_import(&mut self, found: Found) -> Option<Entity> {
         match found {
             Found::Entity(entity) => Some(entity),
-            Found::Import(file, import) => match self.import_entity(file, import, &mut Visited::new()) {
+            Found::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::new()) {
                 None if self.wanted.is_none() => {
                     let unit = self.program.known(file);
-                    let entry = &unit.facts.imports[import.get().expect("the import was found in the table")];
+                    let entry = &unit.facts.imports[imports[0].get().expect("the import was found in the table")];
                     Some(Entity::External(Rc::from(&*entry.module)))
                 }
                 // Of another kind than is looked for, perhaps.
                 entity => entity,
             },
         }
+    }
+
+    /// What the first of several imports of one name stands for that stands for anything: names of another kind may be
+    /// imported beside it, and one of them may lead through the other (`mod a; use a::a;`).
+    fn import_entities(&mut self, file: FileId, imports: &[ImportId], visited: &mut Visited) -> Option<Entity> {
+        imports.iter().find_map(|import| self.import_entity(file, *import, visited))
     }
 
     /// What a scope itself binds to a name.
@@ -148,13 +154,13 @@ impl<'a> Resolver<'_, 'a> {
             return (!params.is_empty()).then_some(Found::Entity(Entity::Local(file, params)));
         }
         let symbols = self.visible_symbols(file, &all, at, crossed);
-        let import = all.iter().rev().find(|(_, binding)| binding.kind == BindingKind::Import);
+        let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
+        let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
         let kind = unit.scope_kind(scope);
-        if let Some((_, import)) = import {
-            let external =
-                matches!(self.program.import_target(file, import.import.get().unwrap_or(0)), ImportTarget::External(_));
+        if let Some(last) = imports.first() {
+            let external = matches!(self.program.import_target(file, last.get().unwrap_or(0)), ImportTarget::External(_));
             if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
-                return Some(Found::Import(file, import.import));
+                return Some(Found::Imports(file, imports));
             }
         }
         if !symbols.is_empty() {
@@ -346,7 +352,7 @@ impl<'a> Resolver<'_, 'a> {
         let found = match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
             Some(Found::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
             Some(Found::Entity(entity)) => Some(entity),
-            Some(Found::Import(file, import)) => self.import_entity(file, import, visited),
+            Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
             None => None,
         };
         visited.pop();
@@ -388,7 +394,7 @@ impl<'a> Resolver<'_, 'a> {
             visited.push(place);
             let found = match self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false) {
                 Some(Found::Entity(entity)) => Some(entity),
-                Some(Found::Import(file, import)) => self.import_entity(file, import, visited),
+                Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
                 None => self.through_wildcards(symbol.file, name, entry.inner, visited),
             };
             visited.pop();
@@ -425,7 +431,7 @@ impl<'a> Resolver<'_, 'a> {
         match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
             Some(Found::Entity(Entity::Local(file, bindings))) => return self.alias_of(file, bindings, visited),
             Some(Found::Entity(entity)) => return Some(entity),
-            Some(Found::Import(file, import)) => return self.import_entity(file, import, visited),
+            Some(Found::Imports(file, imports)) => return self.import_entities(file, &imports, visited),
             None => {}
         }
         if let Some(import) = unit.reexport(name) {
@@ -468,5 +474,6 @@ impl<'a> Resolver<'_, 'a> {
 /// What a scope binds to a name, before imports are followed.
 enum Found {
     Entity(Entity),
-    Import(FileId, ImportId),
+    /// Imports of one name, the last one first.
+    Imports(FileId, SmallVec<[ImportId; 2]>),
 }

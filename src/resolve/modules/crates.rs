@@ -5,7 +5,7 @@ mod packages;
 
 use super::{ImportTarget, Module, Modules, normal};
 use crate::model::RepoPath;
-use crate::model::facts::{Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
+use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
 use crate::resolve::tables::Tables;
 use crate::resolve::unit::Unit;
@@ -193,6 +193,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         (file, inline_modules(&unit, import.scope), &segments[..])
     } else if let Some(library) = index.library(file, first) {
         (library, Vec::new(), rest)
+    } else if index.depends_on(file, first) {
+        return None;
     } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import) {
         (file, inline_modules(&unit, import.scope), &segments[..])
     } else {
@@ -204,22 +206,20 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         path.push(program.named(segment)?);
     }
     let (mut module, mut steps) = (module, 0);
-    while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name)) {
+    while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len())) {
         module = child;
         steps += 1;
     }
     Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
 }
 
-/// The file of the child module of this name, where the module has nothing else of that name.
-fn only_child(program: &Program<'_>, file: FileId, name: Name) -> Option<FileId> {
+/// The file of the child module of this name, if there is one. At the end of a path the name may mean something else that
+/// has it as well; before the end it means the module.
+fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
     let unit = program.known(file);
-    let mut named = unit.bindings(ScopeId(0), name);
-    let (Some((_, binding)), None) = (named.next(), named.next()) else { return None };
-    let import = &unit.facts.imports[binding.import.get()?];
-    if !is_child(&unit, import) {
-        return None;
-    }
+    let child = |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
+    let mut named = unit.bindings(ScopeId(0), name).map(|(_, binding)| child(binding)).filter(|child| last || child.is_some());
+    let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
     let is_root = program.whole().modules.crates.root(file) == file;
     child_file(&program.whole().modules, &unit, program.path(file), is_root, import, program.text(name))
 }
