@@ -1,7 +1,7 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`,
-//! `parameter`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
+//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`, `condition`,
+//! `parameter`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
 //! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
 
 mod apply;
@@ -11,9 +11,11 @@ mod build;
 mod callable;
 mod clear;
 mod compose;
+mod condition;
 mod context;
 mod declare;
 mod define;
+mod documented;
 mod embed;
 mod export;
 mod express;

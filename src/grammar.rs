@@ -21,10 +21,10 @@ pub use manifest::{
     TestMarkers, VisibilityRule,
 };
 pub use preprocessor::Preprocessor;
-pub(crate) use rule::{BaseRule, Pattern, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Gathers, Pattern, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub(crate) use type_rule::TypeRule;
-pub use values::{Conversions, FlowKind, Narrowing, TypeFlow};
+pub use values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 
 use crate::model::LanguageId;
 use rustc_hash::FxHashMap;

@@ -235,6 +235,8 @@ vocabulary! {
         Macro = "macro",
         /// Reason: resolution of this file failed; nothing is claimed about it.
         Fault = "fault",
+        /// Reason: the candidates are variants of one thing, compiled under different conditions.
+        Conditional = "conditional",
     }
 }
 

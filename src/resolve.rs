@@ -11,6 +11,7 @@ mod call;
 mod certain;
 mod closure;
 mod compute;
+mod condition;
 mod definition;
 mod flow;
 mod heuristic;
@@ -32,6 +33,7 @@ mod structural;
 mod tables;
 mod ty;
 mod unit;
+mod wildcard;
 
 use crate::model::RepoPath;
 use crate::model::facts::NameId;

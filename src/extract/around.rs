@@ -1,4 +1,4 @@
-//! What stands around definitions and says something about them: type parameters, conditions, friends, sections of visibility.
+//! What stands around definitions and says something about them: type parameters, friends, sections of visibility.
 
 use super::declare::Declared;
 use super::walk::{READ, Surroundings, Usage, Walker};
@@ -46,34 +46,6 @@ impl<'t> Walker<'t> {
             self.visit(child, READ);
         }
         (self.scope, self.around, self.enclosing) = before;
-        ExprId::NONE
-    }
-
-    pub(super) fn conditional(
-        &mut self,
-        node: Node<'t>,
-        name: Option<&'static Selector>,
-        guard: Option<&'static Selector>,
-    ) -> ExprId {
-        let outer = self.around.conditional;
-        let first = |selector: Option<&'static Selector>| selector.and_then(|selector| selector.first(node));
-        let guard = match (first(name), first(guard)) {
-            (Some(name), Some(guard)) if self.text_of(name) == self.text_of(guard) => Some((name, guard)),
-            _ => None,
-        };
-        let Some((name, guard)) = guard else {
-            self.around.conditional = true;
-            let value = self.visit_children(node);
-            self.around.conditional = outer;
-            return value;
-        };
-        for child in self.children(node) {
-            let is_guard = child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
-            if is_guard || child.id() == name.id() {
-                continue;
-            }
-            self.visit_child(child);
-        }
         ExprId::NONE
     }
 

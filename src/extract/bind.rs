@@ -75,12 +75,16 @@ impl<'t> Walker<'t> {
                 kind = SymbolKind::Constant;
             }
         }
+        self.pending.comment = pending.comment;
         let declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
             Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => self.around.declared,
+            None if self.around.declared.is_some() => self.around.declared,
+            None => self.documented_variable(node),
         };
-        let values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
-        if let ([name_node], [value_node]) = (&names[..], &values[..]) {
+        self.pending.comment = None;
+        let mut values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        if let ([name_node], [value_node]) = (&names[..], &mut values[..]) {
+            *value_node = self.exported_value(*name_node, *value_node);
             if self.import_value(*name_node, *value_node) {
                 return ExprId::NONE;
             }
@@ -184,8 +188,9 @@ impl<'t> Walker<'t> {
         let right_node = right.as_ref().and_then(|selector| selector.first(node));
         let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
             Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
-            None => ExprId::NONE,
+            None => self.documented_variable(node),
         };
+        self.note_export_list(left_node, right_node, *reads);
         let defines = !self.language.manifest.resolution.closures_are_values;
         if let Some(right_node) = right_node
             && self.export_assignment(left_node, right_node, node)
@@ -280,7 +285,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn declare_name(&mut self, node: Node<'t>, name: NameId, flow: Flow<'t>, kind: SymbolKind) -> LocalSymbol {
-        let function_scoped = self.language.manifest.resolution.function_scoped;
+        let function_scoped = self.language.manifest.resolution.function_scoped || self.around.hoisted;
         let owns = |scope: ScopeKind| scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block);
         let owner = self.build.nearest(self.scope, owns);
         let local = matches!(self.build.scope_kind(owner), ScopeKind::Function | ScopeKind::Block);
@@ -359,6 +364,17 @@ impl<'t> Walker<'t> {
         let name = self.name_of(name_node);
         let type_scope = self.callable.type_scope;
         let declared_only = self.language.manifest.resolution.closures_are_values;
+        let made = match self.callable.self_scope.get() {
+            Some(scope) if !declared_only && self.is_receiver(object) => self.build.facts.scopes[scope].owner,
+            _ => ExprId::NONE,
+        };
+        if made.is_some() && !type_scope.is_some() && self.declared_members.insert((self.callable.self_scope, name)) {
+            let around = Surroundings { owner: made, detached: true, ..Surroundings::NONE };
+            let field = self.define_field(name_node, name, (ScopeId(0), around), flow);
+            self.build.add_value(field, flow.value);
+            self.build.symbol_mut(field).ty = flow.ty;
+            return;
+        }
         if declared_only || !self.is_receiver(object) || !type_scope.is_some() {
             let target = self.build.of(object, |object| Expr::Member(object, name));
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
@@ -367,7 +383,7 @@ impl<'t> Walker<'t> {
         let elsewhere = type_scope.get().is_some_and(|position| self.build.facts.scopes[position].owner.is_some());
         let declared = self.declared_members.contains(&(type_scope, name)) || self.build.bound(type_scope, name).is_some();
         if !elsewhere && !declared {
-            self.define_field(name_node, name, type_scope, flow);
+            self.define_field(name_node, name, (type_scope, Surroundings::NONE), flow);
         } else {
             let target = self.build.expr(Expr::Member(object, name));
             self.site(Usage::Site(SiteKind::Write), name_node, name, target);
@@ -382,14 +398,14 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn define_field(&mut self, node: Node<'t>, name: NameId, type_scope: ScopeId, flow: Flow<'t>) {
+    fn define_field(&mut self, node: Node<'t>, name: NameId, place: (ScopeId, Surroundings), flow: Flow<'t>) -> LocalSymbol {
         let (scope, around, pending) = (self.scope, self.around, std::mem::take(&mut self.pending));
-        self.scope = type_scope;
-        self.around = Surroundings::NONE;
+        (self.scope, self.around) = place;
         let header_end = flow.node.end_byte();
         let definition =
             Definition { name, name_node: node, node: flow.node, kind: SymbolKind::Field, header_end, has_body: true };
-        self.define(&definition);
+        let symbol = self.define(&definition);
         (self.scope, self.around, self.pending) = (scope, around, pending);
+        symbol
     }
 }

@@ -156,10 +156,23 @@ impl<'t> Walker<'t> {
         let scope = self.scope;
         self.build.symbol_mut(symbol).inner = scope;
         let type_scope = if self.build.scope_kind(declaring) == ScopeKind::Type { declaring } else { ScopeId::NONE };
-        let self_scope = if self.is_member(symbol) { scope } else { ScopeId::NONE };
+        let self_scope = if self.is_member(symbol) || self.makes_values(symbol, context.scope.0) { scope } else { ScopeId::NONE };
         self.callable = Callable { symbol, receiver: NameId::NONE, type_scope, self_scope };
         self.enclosing = symbol;
         context
+    }
+
+    /// Whether a callable is one whose receiver is a value that it makes: where callables have members, a function at the top
+    /// of a file whose name starts with a capital. Its scope is then that of the values.
+    fn makes_values(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
+        let names = &self.language.manifest.names;
+        let entry = self.build.symbol_mut(symbol);
+        let (name, top) = (entry.name, entry.scope == ScopeId(0) && entry.kind == SymbolKind::Function);
+        let makes = names.values_member.is_some() && top && self.build.text(name).starts_with(char::is_uppercase);
+        if let (true, Some(scope)) = (makes, self.scope.get()) {
+            self.build.facts.scopes[scope].owner = self.build.expr(Expr::Name(name, outer));
+        }
+        makes
     }
 
     /// Whether a callable belongs to a type or object.
@@ -191,9 +204,9 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// What was current before a callable was entered.
+/// What was current before a callable or type was entered.
 pub(super) struct CallableContext {
-    scope: (ScopeId, Surroundings),
-    callable: Callable,
-    enclosing: LocalSymbol,
+    pub(super) scope: (ScopeId, Surroundings),
+    pub(super) callable: Callable,
+    pub(super) enclosing: LocalSymbol,
 }

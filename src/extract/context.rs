@@ -60,6 +60,8 @@ pub(super) struct Surroundings {
     pub(super) item: ExprId,
     /// Definitions here are only compiled under a condition.
     pub(super) conditional: bool,
+    /// Names declared here belong to the function around.
+    pub(super) hoisted: bool,
 }
 
 impl Surroundings {
@@ -76,6 +78,7 @@ impl Surroundings {
         constructed: ExprId::NONE,
         item: ExprId::NONE,
         conditional: false,
+        hoisted: false,
     };
 }
 

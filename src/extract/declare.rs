@@ -34,7 +34,7 @@ pub(super) struct Declared<'t> {
 
 impl<'t> Walker<'t> {
     pub(super) fn declaration(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
-        let Rule::Declaration { kind, ty, declarators, values } = rule else { return ExprId::NONE };
+        let Rule::Declaration { kind, ty, declarators, values, hoisted } = rule else { return ExprId::NONE };
         let pending = std::mem::take(&mut self.pending);
         self.pending.comment = pending.comment;
         self.visit_modifiers(node);
@@ -50,6 +50,7 @@ impl<'t> Walker<'t> {
             self.visit_children(body);
             return ExprId::NONE;
         }
+        self.around.hoisted = *hoisted;
         self.around.declared = match ty_node {
             Some(ty) => self.visit_type(ty, Usage::Site(SiteKind::Type)),
             None => ExprId::NONE,

@@ -36,6 +36,7 @@ impl<'t> Definition<'t> {
 
 impl<'t> Walker<'t> {
     pub(super) fn define(&mut self, definition: &Definition<'t>) -> LocalSymbol {
+        self.keep_comment();
         let pending = std::mem::take(&mut self.pending);
         let whole = self.whole.filter(|(only, _)| *only == definition.node.id()).map_or(definition.node, |(_, whole)| whole);
         let marks = self.marks(whole, &pending);

@@ -3,7 +3,9 @@
 use super::import::Entry;
 use super::walk::{READ, Walker};
 use crate::grammar::{ImportForm, Rule, Selector};
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, ImportKind, LocalSymbol, NameId, flags};
+use crate::model::facts::{
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, flags,
+};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -118,8 +120,63 @@ impl<'t> Walker<'t> {
     }
 }
 
+/// The names that a file lists for those who import all of it.
+#[derive(Default)]
+pub(super) struct ExportList {
+    names: Vec<NameId>,
+    /// Whether there is a list.
+    given: bool,
+    /// Whether more may be on it than is written out.
+    open: bool,
+}
+
+impl<'t> Walker<'t> {
+    /// Notes what an assignment at the top of the file says of the list of exported names.
+    pub(super) fn note_export_list(&mut self, left: Node<'t>, right: Option<Node<'t>>, extends: bool) {
+        let Some(list) = &self.language.manifest.names.export_list else { return };
+        if self.scope != ScopeId(0) || self.text_of(left) != list {
+            return;
+        }
+        let items = match right.map(|right| (right, self.language.rule(right.kind_id()))) {
+            Some((right, Some(Rule::List { .. } | Rule::Tuple {}))) => self.named_children(right),
+            _ => {
+                self.export_list.open = true;
+                return;
+            }
+        };
+        if !extends {
+            self.export_list = ExportList { given: true, ..ExportList::default() };
+        }
+        for item in items {
+            match self.language.rule(item.kind_id()) {
+                Some(Rule::Text { .. }) => {
+                    let name = self.name_of(item);
+                    self.export_list.names.push(name);
+                }
+                _ => self.export_list.open = true,
+            }
+        }
+    }
+}
+
+/// Makes the names on the list of exports visible to those who import all of a file, and no others.
+pub(super) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
+    if !list.given || list.open {
+        return;
+    }
+    for symbol in facts.symbols.iter_mut().filter(|symbol| symbol.scope == ScopeId(0)) {
+        match list.names.contains(&symbol.name) {
+            true => symbol.flags |= flags::EXPORTED,
+            false => symbol.flags &= !flags::EXPORTED,
+        }
+    }
+    for import in facts.imports.iter_mut().filter(|import| import.alias.is_some() && import.scope == ScopeId(0)) {
+        import.reexport = list.names.contains(&import.alias);
+    }
+}
+
 /// Names that an export list makes visible under another name: exported name and local name.
-pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported: &[(NameId, NameId)]) {
+pub(super) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
     for &(alias, local) in exported {
         let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
         for symbol in symbols {
@@ -130,11 +187,11 @@ pub(super) fn mark_exports(facts: &mut crate::model::facts::FileFacts, exported:
         }
         if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
             let value = ExprId::at(facts.exprs.len());
-            facts.exprs.push(Expr::Name(local, crate::model::facts::ScopeId(0)));
+            facts.exprs.push(Expr::Name(local, ScopeId(0)));
             facts.positions.push(u32::MAX);
             facts.bindings.push(Binding {
-                scope: crate::model::facts::ScopeId(0),
-                block: crate::model::facts::ScopeId(0),
+                scope: ScopeId(0),
+                block: ScopeId(0),
                 name: alias,
                 kind: BindingKind::Value,
                 from: 0,

@@ -129,10 +129,7 @@ impl<'t> Walker<'t> {
 
     /// A constructor named without being called: a function that gives a value of the type.
     fn constructor_reference(&mut self, node: Node<'t>, object: &'static Selector) -> ExprId {
-        if let Some(ty) = object.first(node) {
-            self.visit_type(ty, READ);
-        }
-        ExprId::NONE
+        object.first(node).map_or(ExprId::NONE, |ty| self.visit_type(ty, READ))
     }
 
     fn cast(&mut self, node: Node<'t>, ty: &'static Selector, value: Option<&'static Selector>, array: bool) -> ExprId {
@@ -222,6 +219,9 @@ impl<'t> Walker<'t> {
             return self.build.expr(Expr::SuperValue(self.scope));
         }
         let value = self.build.of(callee_value, |callee| Expr::Call(callee, list));
+        if self.language.manifest.narrowing.guards && count > 0 {
+            self.calls.insert(node.id(), value);
+        }
         if awaited { self.build.of(value, Expr::Await) } else { value }
     }
 

@@ -13,6 +13,7 @@ pub(super) fn finish(mut facts: FileFacts, language: &Language, path: &str, sour
     facts.lines = text::count_lines(source);
     facts.generated = is_generated(source);
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
+    super::condition::of_file(&mut facts, &language.manifest.conditions, path, source);
     drop_local_sites(&mut facts, language);
     facts.sites.sort_by_key(|site| site.byte);
     find_containers(&mut facts, language);

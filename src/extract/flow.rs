@@ -169,7 +169,8 @@ impl<'t> Walker<'t> {
     ) -> ExprId {
         let scope = self.open(ScopeKind::Block, LocalSymbol::NONE, node);
         let mut done: Vec<usize> = Vec::new();
-        if let Some(pattern) = pattern.and_then(|selector| selector.first(node)) {
+        let pattern_node = pattern.and_then(|selector| selector.first(node));
+        if let Some(pattern) = pattern_node {
             done.push(pattern.id());
             done.extend(pattern.parent().map(|parent| parent.id()));
             self.bind_pattern(
@@ -180,8 +181,10 @@ impl<'t> Walker<'t> {
         }
         let mut cases = Vec::new();
         for ty in types.map(|selector| selector.every(node)).unwrap_or_default() {
+            // A type that is part of the pattern has been visited with it.
+            let in_pattern = pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
             done.push(ty.id());
-            cases.push(self.visit_type(ty, Usage::Site(SiteKind::Type)));
+            cases.push(self.visit_type(ty, if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) }));
         }
         if let Some(alias) = alias {
             let ty = if let [only] = cases[..] { only } else { ExprId::NONE };

@@ -142,8 +142,16 @@ impl<'t> Walker<'t> {
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
         let rules = &self.language.manifest.narrowing;
         match self.language.rule(condition.kind_id()) {
-            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds && !rules.calls.is_empty() => {
+            Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
                 let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
+                if rules.guards
+                    && let Some(call) = self.calls.get(&condition.id()).copied()
+                    && let Some(value) = self.named_children(args).first()
+                    && matches!(self.language.rule(value.kind_id()), Some(Rule::Name {}))
+                {
+                    let name = self.name_of(*value);
+                    self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ExprId::NONE, call);
+                }
                 let callee = self.text_of(callee);
                 if rules.calls.iter().any(|call| call == callee)
                     && let [value, ty] = self.named_children(args)[..]

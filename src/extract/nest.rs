@@ -1,6 +1,7 @@
 //! Definitions that hold others: types and their bases, extensions, modules, aliases.
 
 use super::bind::Flow;
+use super::callable::CallableContext;
 use super::define::Definition;
 use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
@@ -48,14 +49,9 @@ impl<'t> Walker<'t> {
         if declarations && body_node.is_none() && body.is_some() && params.is_none() {
             self.build.symbol_mut(symbol).flags |= flags::DECLARATION;
         }
-        let before = (self.enclosing, self.callable);
-        let scope = self.open(ScopeKind::Type, symbol, node);
+        let before = self.enter_type(symbol, node, type_params.as_ref());
         let inner = self.scope;
-        self.build.symbol_mut(symbol).inner = inner;
-        self.enclosing = symbol;
-        self.callable.symbol = LocalSymbol::NONE;
         self.callable.self_scope = inner;
-        self.generics(symbol, node, type_params.as_ref());
         self.bases(node, bases, symbol);
         if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
             self.parameters(params, symbol);
@@ -68,9 +64,21 @@ impl<'t> Walker<'t> {
                 _ => self.visit_children(body),
             };
         }
-        (self.enclosing, self.callable) = before;
-        self.close(scope);
-        self.build.expr(Expr::Name(name, scope.0))
+        let outer = before.scope.0;
+        self.leave_callable(before);
+        self.build.expr(Expr::Name(name, outer))
+    }
+
+    /// Opens the scope of a type's members.
+    fn enter_type(&mut self, symbol: LocalSymbol, node: Node<'t>, type_params: Option<&'static Selector>) -> CallableContext {
+        let (callable, enclosing) = (self.callable, self.enclosing);
+        let before = CallableContext { scope: self.open(ScopeKind::Type, symbol, node), callable, enclosing };
+        let inner = self.scope;
+        self.build.symbol_mut(symbol).inner = inner;
+        self.enclosing = symbol;
+        self.callable.symbol = LocalSymbol::NONE;
+        self.generics(symbol, node, type_params);
+        before
     }
 
     /// Notes the names of the members that a body declares.
@@ -132,21 +140,14 @@ impl<'t> Walker<'t> {
         let kind_word = kind.unwrap_or(SymbolKind::TypeAlias);
         let definition = Definition { name, name_node, node, kind: kind_word, header_end, has_body: true };
         let symbol = self.define(&definition);
-        let before = (self.enclosing, self.callable);
-        let scope = self.open(ScopeKind::Type, symbol, node);
-        let inner = self.scope;
-        self.build.symbol_mut(symbol).inner = inner;
-        self.enclosing = symbol;
-        self.callable.symbol = LocalSymbol::NONE;
-        self.generics(symbol, node, type_params.as_ref());
+        let before = self.enter_type(symbol, node, type_params.as_ref());
         if kind.is_some() {
             self.visit_children(ty_node);
         } else {
             let ty = self.visit_type(ty_node, Usage::Site(SiteKind::Type));
             self.build.symbol_mut(symbol).ty = ty;
         }
-        (self.enclosing, self.callable) = before;
-        self.close(scope);
+        self.leave_callable(before);
         ExprId::NONE
     }
 

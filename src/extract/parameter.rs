@@ -2,7 +2,7 @@
 
 use super::bind::{Bind, Flow};
 use super::walk::{READ, Usage, Walker, offset};
-use crate::grammar::{Pattern, Rule};
+use crate::grammar::{Gathers, Pattern, Rule};
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -12,6 +12,7 @@ impl<'t> Walker<'t> {
     pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
         let start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
+        let comment = self.documented.take().filter(|_| symbol.is_some());
         let closure = !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0;
         // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
@@ -63,7 +64,8 @@ impl<'t> Walker<'t> {
                 }
                 _ => {
                     let given = if closure { self.build.expr(Expr::Given(self.scope, position)) } else { ExprId::NONE };
-                    let flow = Flow { ty: ExprId::NONE, value: given, node: param };
+                    let ty = self.documented_parameter(comment, param);
+                    let flow = Flow { ty, value: given, node: param };
                     let rest = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Rest { .. }));
                     let default = matches!(self.language.pattern(param.kind_id()), Some(Pattern::Default { .. }));
                     self.bind_parameter(param, flow, &mut patterns);
@@ -82,9 +84,11 @@ impl<'t> Walker<'t> {
             }
         }
         if symbol.is_some() {
+            let stated = self.documented_result(comment, node);
             let entry = self.build.symbol_mut(symbol);
             entry.params = run;
             entry.arity = (least, most);
+            entry.ty = if entry.ty.is_some() { entry.ty } else { stated };
         }
     }
 
@@ -195,9 +199,10 @@ impl<'t> Walker<'t> {
             } else if as_field {
                 patterns.push((*name_node, flow, true));
             }
+            let declared = self.gathered(*name_node, declared);
             if !in_type {
                 let value = if declared.is_some() { default } else { self.build.union(&[default, given]) };
-                self.bind_parameter(*name_node, Flow { value, ..flow }, patterns);
+                self.bind_parameter(*name_node, Flow { ty: declared, value, ..flow }, patterns);
             }
         }
         if names.is_empty() {
@@ -205,6 +210,18 @@ impl<'t> Walker<'t> {
             return 1;
         }
         u16::try_from(names.len()).unwrap_or(u16::MAX)
+    }
+
+    /// The type of a parameter as a whole, where it gathers what has the declared type.
+    fn gathered(&mut self, name: Node<'t>, declared: ExprId) -> ExprId {
+        match self.language.pattern(name.kind_id()) {
+            Some(Pattern::Rest { gathers: Some(Gathers::Items), .. }) => self.build.of(declared, Expr::Array),
+            Some(Pattern::Rest { gathers: Some(Gathers::Named), .. }) if declared.is_some() => {
+                let key = self.build.expr(Expr::Unknown);
+                self.build.expr(Expr::Mapping(key, declared))
+            }
+            _ => declared,
+        }
     }
 
     /// Type arguments of a receiver's type are names for the parameters of that type.

@@ -79,13 +79,14 @@ impl<'t> Walker<'t> {
                     self.bind_pattern(child, Flow { ty: ExprId::NONE, value, node: flow.node }, how);
                 }
             }
-            Pattern::Rest { of } => {
+            Pattern::Rest { of, .. } => {
                 let child = match of {
                     Some(selector) => selector.first(node),
                     None => self.pattern_parts(node).first().copied(),
                 };
                 if let Some(child) = child {
-                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node }, how);
+                    let ty = if matches!(how, Bind::Param) { flow.ty } else { ExprId::NONE };
+                    self.bind_pattern(child, Flow { ty, value: ExprId::NONE, node: flow.node }, how);
                 }
             }
             Pattern::Default { of, value } => {
@@ -186,10 +187,23 @@ impl<'t> Walker<'t> {
                         _ => drop(self.bind_pattern(of, flow, how)),
                     }
                 }
+                // A part that has no name of its own is no member that is known.
+                _ if !self.is_field(child) => {
+                    self.bind_pattern(child, Flow { value: ExprId::NONE, ..flow }, how);
+                }
                 _ => {
                     self.bind_pattern(child, flow, how);
                 }
             }
+        }
+    }
+
+    /// Whether a pattern is a field, through what only passes values on.
+    fn is_field(&mut self, node: Node<'t>) -> bool {
+        match self.language.pattern(node.kind_id()) {
+            Some(Pattern::Field { .. } | Pattern::Shorthand {}) => true,
+            Some(Pattern::Pass { .. }) => self.named_children(node).last().is_some_and(|child| self.is_field(*child)),
+            _ => false,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, TypeRule};
 use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind};
+use crate::model::facts::{Expr, ExprId, GUARD, LocalSymbol, NameId, ScopeKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -111,10 +111,16 @@ impl<'t> Walker<'t> {
                 }
                 self.applied(base, &list)
             }
-            TypeRule::Array { of } => {
+            TypeRule::Array { of, name } => {
                 let item = of.first(node).map_or(ExprId::NONE, |item| self.visit_type(item, inner));
                 let item = self.known(item);
-                self.build.expr(Expr::Array(item))
+                match name {
+                    Some(name) => {
+                        let base = self.literal(name);
+                        self.applied(base, &[item])
+                    }
+                    None => self.build.expr(Expr::Array(item)),
+                }
             }
             TypeRule::Mapping { key, value, .. } => {
                 let key = key.first(node).map_or(ExprId::NONE, |key| self.visit_type(key, inner));
@@ -176,6 +182,11 @@ impl<'t> Walker<'t> {
             TypeRule::SelfType {} => self.build.expr(Expr::SelfType(self.scope)),
             TypeRule::Quoted {} => self.quoted_type(node),
             TypeRule::Expression {} => self.visit(node, READ),
+            TypeRule::Guard { of } => {
+                let tested = of.first(node).map_or(ExprId::NONE, |of| self.visit_type(of, inner));
+                let base = self.literal(GUARD);
+                self.applied(base, &[tested])
+            }
             TypeRule::TypeOf { of } => {
                 let value = self.visit_selected(node, of.as_ref(), READ);
                 self.build.of(value, Expr::TypeOf)
@@ -249,19 +260,24 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A type in quotes, as far as it is a name, a path or one application of them.
+    /// A type in quotes, as far as it is made of names, paths, applications of them and alternatives.
     fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
         let text = self.text_of(node).trim_matches(['"', '\'']);
-        let parts: Vec<ExprId> = text.split('|').map(|part| self.quoted_part(node, part.trim())).collect();
+        self.written_type(node, text, Usage::Site(SiteKind::Type))
+    }
+
+    /// A type that is the text of something else; sites in it stand at that node.
+    pub(super) fn written_type(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
+        let parts: Vec<ExprId> = split(text, '|').into_iter().map(|part| self.written_part(node, part.trim(), usage)).collect();
         self.build.union(&parts)
     }
 
-    fn quoted_part(&mut self, node: Node<'t>, text: &str) -> ExprId {
+    fn written_part(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
         let separator = self.language.manifest.modules.separator.as_str();
-        let mut head = text;
-        if let Some(start) = text.find('[') {
-            head = &text[..start];
-        }
+        let (head, args) = match text.split_once('[') {
+            Some((head, args)) => (head, args.strip_suffix(']').unwrap_or_default()),
+            None => (text, ""),
+        };
         let mut value = ExprId::NONE;
         for part in head.trim().split(separator) {
             if part.is_empty() || !part.chars().all(|c| c.is_alphanumeric() || c == '_') {
@@ -276,14 +292,17 @@ impl<'t> Walker<'t> {
                 false => self.build.expr(Expr::Name(name, self.scope)),
             };
         }
-        if value.is_some() {
-            let name = match self.build.get(value) {
-                Expr::Name(name, _) | Expr::Member(_, name) => name,
-                _ => NameId::NONE,
-            };
-            self.site(Usage::Site(SiteKind::Type), node, name, value);
+        if let (Expr::Name(name, _) | Expr::Member(_, name), true) = (self.build.get(value), value.is_some()) {
+            self.site(usage, node, name, value);
         }
-        value
+        let args: Vec<ExprId> = split(args, ',')
+            .into_iter()
+            .map(|arg| {
+                let arg = self.written_type(node, arg.trim(), usage);
+                self.known(arg)
+            })
+            .collect();
+        self.applied(value, &args)
     }
 
     /// The type of a method's receiver parameter.
@@ -297,4 +316,24 @@ impl<'t> Walker<'t> {
         }
         ExprId::NONE
     }
+}
+
+/// Parts of a text between separators that stand in no brackets; none of an empty text.
+fn split(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0usize, 0usize);
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' | '<' | '(' | '{' => depth += 1,
+            ']' | '>' | ')' | '}' => depth = depth.saturating_sub(1),
+            _ if c == separator && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(&text[start..]);
+    }
+    parts
 }

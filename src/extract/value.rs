@@ -218,6 +218,24 @@ impl<'t> Walker<'t> {
         true
     }
 
+    /// The value of a variable that is given to the object of exports on its way: the variable is all that the file exports.
+    pub(super) fn exported_value(&mut self, name: Node<'t>, value: Node<'t>) -> Node<'t> {
+        let objects = &self.language.manifest.names.export_objects;
+        let (mut inner, mut whole) = (value, false);
+        while let Some(Rule::Assign { left, right: Some(right), .. }) = self.language.rule(inner.kind_id())
+            && let (Some(left), Some(right)) = (left.first(inner), right.first(inner))
+            && objects.iter().any(|object| object == self.text_of(left))
+        {
+            whole |= objects.first().is_some_and(|object| object == self.text_of(left));
+            inner = right;
+        }
+        if whole && let Some(object) = objects.first() {
+            let (object, local) = (self.build.name(object), self.name_of(name));
+            self.exported_names.push((object, local));
+        }
+        inner
+    }
+
     fn export_member(&mut self, name: NameId, name_node: Node<'t>, node: Node<'t>, given: ExprId) {
         if let Expr::Name(local, _) = self.build.get(given) {
             self.exported_names.push((name, local));

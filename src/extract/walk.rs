@@ -2,14 +2,15 @@
 
 use super::Limits;
 use super::build::Builder;
-use super::embed::Embedded;
 pub(super) use super::context::{Callable, Children, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
+use super::embed::Embedded;
+use super::export::ExportList;
 use crate::grammar::{Language, Rule};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tree_sitter::{Node, TreeCursor};
 
 /// The pass over one tree.
@@ -29,6 +30,12 @@ pub(super) struct Walker<'t> {
     pub(super) waiting_type_params: Option<Node<'t>>,
     /// Names that are exported by a list: name outside, name inside.
     pub(super) exported_names: Vec<(NameId, NameId)>,
+    /// The comment before the definition at hand, where comments may state types.
+    pub(super) documented: Option<(usize, usize)>,
+    /// Calls that conditions may be, by their nodes' ids, where callables may tell types.
+    pub(super) calls: FxHashMap<usize, ExprId>,
+    /// What the file lists for those who import all of it.
+    pub(super) export_list: ExportList,
     /// Members that the bodies of the types around declare, also those further down, where declarations are hoisted.
     pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// The call site that waits for its arguments.
@@ -61,6 +68,9 @@ impl<'t> Walker<'t> {
             whole: None,
             waiting_type_params: None,
             exported_names: Vec::new(),
+            documented: None,
+            calls: FxHashMap::default(),
+            export_list: ExportList::default(),
             declared_members: FxHashSet::default(),
             call_site: SiteId::NONE,
             depth: 0,
@@ -91,6 +101,7 @@ impl<'t> Walker<'t> {
     pub(super) fn into_facts(self) -> FileFacts {
         let mut facts = self.build.into_facts();
         super::export::mark_exports(&mut facts, &self.exported_names);
+        super::export::apply_list(&mut facts, &self.export_list);
         facts
     }
 
@@ -147,8 +158,12 @@ impl<'t> Walker<'t> {
             self.note_comment(child);
             return None;
         }
+        let is_decorator = matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. }));
+        if !is_decorator && !self.pending.decorators.is_empty() {
+            self.decorated_conditions(child);
+        }
         let value = self.visit(child, READ);
-        if !matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+        if !is_decorator {
             self.pending = Pending::default();
         }
         Some(value)
@@ -253,7 +268,7 @@ impl<'t> Walker<'t> {
             Rule::Generic { params } => self.generic(node, params),
             Rule::MemberInit { name, args } => self.member_init(node, name, args),
             Rule::Outside {} => self.outside(node),
-            Rule::Conditional { name, guard } => self.conditional(node, name.as_ref(), guard.as_ref()),
+            Rule::Conditional { .. } => self.conditional(rule, node),
             _ => self.express(rule, node, usage),
         }
     }

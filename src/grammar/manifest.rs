@@ -5,7 +5,7 @@ use super::position::line_in;
 use super::rule::{Pattern, Rule};
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
-use super::values::{Conversions, Narrowing, TypeFlow};
+use super::values::{Conditions, Conversions, Narrowing, TypeFlow};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
@@ -36,6 +36,9 @@ pub struct Manifest {
     /// Words before a definition and what they mean: word -> flag or visibility.
     #[serde(default)]
     pub modifiers: Modifiers,
+    /// How conditions of compilation are written.
+    #[serde(default)]
+    pub conditions: Conditions,
     /// Who may use what.
     #[serde(default)]
     pub visibility: VisibilityRule,
@@ -222,6 +225,12 @@ pub struct Names {
     pub enum_bases: Vec<String>,
     /// Member behind an index.
     pub index_member: Option<String>,
+    /// Member of what a type holds that gives its value where it is read through a value of the type.
+    pub descriptor_member: Option<String>,
+    /// The variable that lists the names that a wildcard import takes.
+    pub export_list: Option<String>,
+    /// Functions that make a type parameter.
+    pub type_variables: Vec<String>,
 }
 
 /// How members of a type are looked up.
@@ -376,6 +385,14 @@ pub struct Documentation {
     pub prefixes: Vec<String>,
     /// The first string of a body documents it: kind of that statement's string node.
     pub body_string: Option<String>,
+    /// Words in comments before the type, in braces, of a parameter that is named after it.
+    pub param_tags: Vec<String>,
+    /// Words in comments before the type, in braces, of a result.
+    pub result_tags: Vec<String>,
+    /// Words in comments before the type, in braces, of a variable.
+    pub type_tags: Vec<String>,
+    /// Types in comments that say nothing.
+    pub vague_types: Vec<String>,
 }
 
 /// What is test code.
@@ -406,7 +423,8 @@ pub struct Builtins {
     pub types: Vec<String>,
     /// Member names too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
-    /// What functions give: name -> type, in which `arg0` and `arg1` are types of arguments and `item0` and `item1` of their items.
+    /// What functions give: name -> type, in which `arg0` and `arg1` are types of arguments and `item0` and `item1` of their items;
+    /// `callee0` is the first argument, to be called.
     pub results: BTreeMap<String, String>,
 }
 

@@ -107,6 +107,9 @@ pub(crate) enum Rule {
         declarators: Selector,
         /// Values that stand beside their declarators; beside a callable one they leave its body to derived types.
         values: Option<Selector>,
+        /// The names belong to the function, whatever block they stand in.
+        #[serde(default)]
+        hoisted: bool,
     },
     /// A variable, field, constant or variant.
     Variable {
@@ -340,7 +343,15 @@ pub(crate) enum Rule {
     /// What is defined inside belongs to the scope around the type (friends).
     Outside {},
     /// Compiled under a condition. One on `name` whose first `guard` has the same name only keeps a file from being read twice.
-    Conditional { name: Option<Selector>, guard: Option<Selector> },
+    /// `alternative` is compiled where it does not hold; a first token in `negated` turns it round.
+    Conditional {
+        name: Option<Selector>,
+        guard: Option<Selector>,
+        condition: Option<Selector>,
+        alternative: Option<Selector>,
+        #[serde(default)]
+        negated: Vec<String>,
+    },
     /// A base or field that a constructor makes with arguments before its body runs.
     MemberInit { name: Selector, args: Selector },
     /// A callable named without being called (`Type::method`); without a name it is the constructor.
@@ -406,8 +417,8 @@ pub(crate) enum Pattern {
     Targets {},
     /// Items of a sequence.
     Items {},
-    /// All the rest.
-    Rest { of: Option<Selector> },
+    /// All the rest. As a parameter, its declared type is that of the whole unless it `gathers` what has that type.
+    Rest { of: Option<Selector>, gathers: Option<Gathers> },
     /// With a default value.
     Default { of: Selector, value: Selector },
     /// Members by name; children have `Field` or `Shorthand`.
@@ -424,6 +435,16 @@ pub(crate) enum Pattern {
     Compare {},
     /// Any of several patterns.
     Either {},
+}
+
+/// What a parameter for the rest gathers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Gathers {
+    /// Arguments by position.
+    Items,
+    /// Arguments by name.
+    Named,
 }
 
 /// A base of a type.

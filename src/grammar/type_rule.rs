@@ -19,8 +19,8 @@ pub(crate) enum TypeRule {
     Member { object: Option<Selector>, name: Selector },
     /// A generic type with its arguments.
     Apply { base: Selector, args: Option<Selector> },
-    /// An array or slice.
-    Array { of: Selector },
+    /// An array or slice, or another builtin type that holds items, by name.
+    Array { of: Selector, name: Option<String> },
     /// A mapping, by the name of the builtin that stands for it.
     Mapping { ty: String, key: Selector, value: Selector },
     /// A wrapper that is looked through.
@@ -47,6 +47,8 @@ pub(crate) enum TypeRule {
     Quoted {},
     /// An expression, not a type.
     Expression {},
+    /// The result of a test of its first argument: that it is of this type.
+    Guard { of: Selector },
     /// The type of the value that is named.
     TypeOf { of: Option<Selector> },
     /// A type that may be defined where it is used.

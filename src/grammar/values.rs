@@ -1,4 +1,4 @@
-//! Tables about values: what tests tell about them, what they may be passed as, how types flow through those of the library.
+//! Tables about values: what tests tell about them, what conditions say, what they may be passed as, how types flow through those of the library.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -9,12 +9,30 @@ use std::collections::BTreeMap;
 pub struct Narrowing {
     /// Functions `f(value, Type)` that tell whether the value is of the type.
     pub calls: Vec<String>,
+    /// Functions may say by their result that they tell whether their first argument is of a type.
+    pub guards: bool,
     /// Operators that negate a condition.
     pub not: Vec<String>,
     /// Operators that join conditions that all hold.
     pub and: Vec<String>,
     /// Operators that join conditions of which one holds.
     pub or: Vec<String>,
+}
+
+/// How conditions under which code is compiled are written.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Conditions {
+    /// Words before what must not hold.
+    pub negations: Vec<String>,
+    /// Words before the name that is tested.
+    pub tests: Vec<String>,
+    /// Between conditions that must all hold.
+    pub and: Option<String>,
+    /// What a line starts with that gives the condition of the whole file.
+    pub line: Option<String>,
+    /// Ends of file names, after an underscore, that are conditions of the whole file.
+    pub file_endings: Vec<String>,
 }
 
 /// What a generic wrapper does with its arguments.
@@ -65,6 +83,10 @@ pub struct TypeFlow {
     pub element: Option<String>,
     /// What indexing yields.
     pub index: Option<String>,
+    /// What a loop over its keys yields, where that is not its first parameter.
+    pub key: Option<String>,
+    /// What members that are not listed give.
+    pub any: Option<String>,
     /// What awaiting yields.
     pub awaited: Option<String>,
     /// What unwrapping yields.

@@ -88,6 +88,8 @@ pub struct FileFacts {
     pub lists: Vec<ExprId>,
     /// References in order of position.
     pub sites: Vec<Site>,
+    /// Regions that are compiled only under a condition, in order of their start.
+    pub conditions: Vec<Condition>,
     /// Regions that are incomplete.
     pub problems: Vec<Problem>,
     /// The package or module the file says it belongs to (`package a.b;`), if it does.
@@ -132,6 +134,19 @@ pub enum ScopeKind {
     Block,
     /// A branch or loop body in a language whose names belong to the function: owns narrowings only.
     Flow,
+}
+
+/// A region that is compiled only if something holds, or only if it does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Condition {
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+    /// What is tested, as written, without white space and without the words for tests and negations.
+    pub tested: NameId,
+    /// Whether it holds in the region.
+    pub holds: bool,
 }
 
 /// A definition or declaration.
@@ -241,6 +256,9 @@ pub struct Binding {
 /// The name under which the results of a closure without a symbol are bound in its scope.
 pub const RESULT: &str = "()";
 
+/// The builtin type of a test's result: its argument is the type that what was tested has.
+pub const GUARD: &str = "is";
+
 /// How a binding came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BindingKind {
@@ -256,7 +274,7 @@ pub enum BindingKind {
     Value,
     /// A field set through the receiver (`self.x = value`), owned by the type's scope.
     Field,
-    /// Not a new variable: in `block` the name is known to have type `ty`.
+    /// Not a new variable: in `block` the name is known to have type `ty`, or the one that the test `value` tells.
     Narrow,
     /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
     Outer,

@@ -24,6 +24,8 @@ pub(super) enum Question {
     Package(u64),
     /// Which library a file knows under a name.
     Library(FileId, Box<str>),
+    /// Which package, or part of a package's name, a word means in a file.
+    Declared(FileId, Box<str>),
     /// Whether a file's package needs a library.
     DependsOn(FileId, Box<str>),
     /// Which module lies below a file under a name.

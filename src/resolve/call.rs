@@ -8,8 +8,8 @@ use crate::model::facts::{ExprId, Run};
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
-/// In tables of type flow: what the first argument of a call is.
-const FIRST_ARGUMENT: &str = "arg0";
+/// In tables of results: the first argument itself, which is to be called.
+const FIRST_CALLEE: &str = "callee0";
 
 impl Resolver<'_, '_> {
     /// What calling a value gives.
@@ -23,10 +23,7 @@ impl Resolver<'_, '_> {
             Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
             Ty::Instance(..) => self.result_of_calling_value(file, callee, args),
             Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
-            Ty::Function(result) => {
-                let result = self.with_argument(file, result, args);
-                self.with_closure_result(file, &result, args)
-            }
+            Ty::Function(result) => self.filled(file, result, args),
             Ty::BuiltinType(name, given) => self.builtin_result(file, name, given, args),
             Ty::External(name) => self.outside_result(file, name, args),
             Ty::Union(parts) => {
@@ -34,22 +31,6 @@ impl Resolver<'_, '_> {
             }
             _ => Ty::Unknown,
         }
-    }
-
-    /// A result that a table gives as that of the first argument.
-    fn with_argument(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
-        let first = self.program.known(file).facts.lists[args.range()].first().copied();
-        let is_marker = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == FIRST_ARGUMENT);
-        let found = std::cell::Cell::new(false);
-        result.map(&|ty: &Ty| {
-            found.set(found.get() || is_marker(ty));
-            None
-        });
-        if !found.get() {
-            return result.clone();
-        }
-        let given = first.map_or(Ty::Unknown, |first| super::infer::instance_of(&self.ty(file, first)));
-        result.map(&|ty: &Ty| is_marker(ty).then(|| given.clone()))
     }
 
     fn result_of_calling_value(&mut self, file: FileId, value: &Ty, args: Run) -> Ty {
@@ -72,6 +53,9 @@ impl Resolver<'_, '_> {
         let manifest = &self.program.known(file).language.manifest;
         let Some(template) = manifest.builtins.results.get(&**name) else { return Ty::Builtin(name.clone(), given.clone()) };
         let args = self.argument_types(file, args);
+        if template == FIRST_CALLEE {
+            return args.into_iter().next().unwrap_or(Ty::Unknown);
+        }
         let elements: Vec<Ty> = args.iter().map(|arg| self.element(file, arg)).collect();
         let flow = crate::grammar::TypeFlow {
             params: ["arg0", "arg1", "item0", "item1"].map(str::to_owned).to_vec(),

@@ -8,6 +8,9 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 
+/// In tables of type flow: what the first argument of a call is.
+const FIRST_ARGUMENT: &str = "arg0";
+
 /// In tables of type flow: what the closure in a call gives back.
 const CLOSURE_RESULT: &str = "result";
 
@@ -130,23 +133,32 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The result of a builtin member, where it depends on what the closure in the call gives back.
-    pub(super) fn with_closure_result(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
-        let is_marker = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == CLOSURE_RESULT);
-        let found = std::cell::Cell::new(false);
+    /// A result as a table gives it, with what depends on the call put in: what its first argument is, and what the closure
+    /// in its place gives back.
+    pub(super) fn filled(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
+        let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
+        let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));
         result.map(&|ty: &Ty| {
-            found.set(found.get() || is_marker(ty));
+            argument.set(argument.get() || is(ty, FIRST_ARGUMENT));
+            closure.set(closure.get() || is(ty, CLOSURE_RESULT));
             None
         });
-        if !found.get() {
+        if !argument.get() && !closure.get() {
             return result.clone();
         }
         let first = self.program.known(file).facts.lists[args.range()].first().copied().unwrap_or(ExprId::NONE);
-        let closure = self.ty(file, first);
-        let given = match &closure {
-            Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) => self.call_result(file, &closure, Run::default()),
+        let first = self.ty(file, first);
+        let given_back = match &first {
+            Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..) if closure.get() => {
+                self.call_result(file, &first, Run::default())
+            }
             _ => Ty::Unknown,
         };
-        result.map(&|ty: &Ty| is_marker(ty).then(|| given.clone()))
+        let given = super::infer::instance_of(&first);
+        result.map(&|ty: &Ty| match ty {
+            ty if is(ty, FIRST_ARGUMENT) => Some(given.clone()),
+            ty if is(ty, CLOSURE_RESULT) => Some(given_back.clone()),
+            _ => None,
+        })
     }
 }

@@ -9,6 +9,9 @@ use crate::model::facts::ExprId;
 use crate::model::graph::FileId;
 use std::rc::Rc;
 
+/// The table of type flow for members of callables.
+const FUNCTION: &str = "Function";
+
 impl Resolver<'_, '_> {
     /// A generic type with arguments, or a wrapper that types are seen through.
     pub(super) fn applied(&mut self, file: FileId, base: Ty, args: &[Ty]) -> Ty {
@@ -193,6 +196,10 @@ impl Resolver<'_, '_> {
         let (outer, args) = match object {
             Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args) => (outer, args),
             Ty::External(outer) => (outer, &none),
+            Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_) => {
+                inherited = Rc::from(FUNCTION);
+                (&inherited, &none)
+            }
             // Members that come from outside are those of a base there.
             _ => match qualified.rsplit_once('.') {
                 Some((base, _)) => {
@@ -207,7 +214,10 @@ impl Resolver<'_, '_> {
         let mut current: Rc<str> = if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
         for _ in 0..8 {
             let Some((_, flow)) = language.flow(&current) else { break };
-            if let Some(template) = flow.members.get(text) {
+            if let Some(template) = flow.members.get(text).or(flow.any.as_ref()) {
+                if flow.any.is_some() && !flow.members.contains_key(text) {
+                    return self.template(template, flow, args, object);
+                }
                 let result = self.template(template, flow, args, object);
                 // Where callables have names of their own, what is not called is the value itself.
                 return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };

@@ -4,7 +4,7 @@ use super::member::Member;
 use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
 use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, Run, flags};
+use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, GUARD, Run, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -72,6 +72,9 @@ impl Resolver<'_, '_> {
             }
             Expr::Key(value) => {
                 let value = self.ty(file, value);
+                if let Some(key) = self.through(file, &value, |flow| flow.key.as_deref()) {
+                    return key;
+                }
                 match self.underlying(&value).unwrap_or(value) {
                     Ty::Builtin(_, args) if args.len() > 1 => args[0].clone(),
                     _ => Ty::Unknown,
@@ -256,10 +259,35 @@ impl Resolver<'_, '_> {
     fn binding_ty(&mut self, file: FileId, id: BindingId) -> Ty {
         let binding = self.program.known(file).binding(id);
         match binding.kind {
-            BindingKind::TypeParam => Ty::Param(file, id),
-            BindingKind::Narrow => self.instance_of_expr(file, binding.ty),
+            BindingKind::TypeParam => self.parameter_of_owner(file, id).unwrap_or(Ty::Param(file, id)),
+            BindingKind::Narrow if binding.ty.is_some() => self.instance_of_expr(file, binding.ty),
+            BindingKind::Narrow => self.guarded(file, binding.value).unwrap_or(Ty::Unknown),
             _ if binding.ty.is_some() => self.instance_of_expr(file, binding.ty),
             _ => self.ty(file, binding.value),
+        }
+    }
+
+    /// The parameter of a member's type that a name in the member stands for (`func (l List[T]) …`).
+    fn parameter_of_owner(&mut self, file: FileId, id: BindingId) -> Option<Ty> {
+        let unit = self.program.known(file);
+        let binding = unit.binding(id);
+        let mut owner = unit.member_owner(binding.scope);
+        while let Expr::Wrap(inner, _) = unit.facts.exprs[owner.get()?] {
+            owner = inner;
+        }
+        let Expr::Apply(base, args) = unit.facts.exprs[owner.get()?] else { return None };
+        let is_named = |arg: &ExprId| matches!(arg.get().map(|arg| unit.facts.exprs[arg]), Some(Expr::Name(name, _)) if name == binding.name);
+        let position = unit.facts.lists[args.range()].iter().position(is_named)?;
+        let ty = self.named_type(file, base)?;
+        let own = self.program.symbol(ty).type_params.range().nth(position)?;
+        Some(Ty::Param(ty.file, BindingId::at(own)))
+    }
+
+    /// The type that a test tells by its result.
+    pub(super) fn guarded(&mut self, file: FileId, test: ExprId) -> Option<Ty> {
+        match self.ty(file, test) {
+            Ty::Builtin(name, args) if &*name == GUARD => args.first().cloned(),
+            _ => None,
         }
     }
 
@@ -298,10 +326,40 @@ impl Resolver<'_, '_> {
                 if self.is_enum_value(chosen) {
                     return self.container_instance(chosen, receiver);
                 }
+                if let Some(parameter) = as_type.then(|| self.type_variable(chosen)).flatten() {
+                    return parameter;
+                }
                 let value = self.value_ty(chosen);
+                let value = self.described(chosen, value, receiver);
                 self.substituted(value, receiver)
             }
         }
+    }
+
+    /// What a member of a type gives where it is read through a value: some values say that themselves.
+    fn described(&mut self, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
+        let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
+        let Some(member) = self.program.known(symbol.file).language.manifest.names.descriptor_member.as_deref() else {
+            return value;
+        };
+        let given = self.result_of_member(&value, member);
+        if given.is_known() { given } else { value }
+    }
+
+    /// The type parameter that a variable is, because of the function that made its value.
+    fn type_variable(&self, symbol: SymbolRef) -> Option<Ty> {
+        let unit = self.program.known(symbol.file);
+        let makers = &unit.language.manifest.names.type_variables;
+        let entry = self.program.symbol(symbol);
+        let value = unit.facts.lists[entry.values.range()].first()?;
+        let Expr::Call(callee, _) = unit.facts.exprs[value.get()?] else { return None };
+        let (Expr::Name(name, _) | Expr::Member(_, name)) = unit.facts.exprs[callee.get()?] else { return None };
+        let name = &unit.facts.names[name.get()?];
+        if !makers.iter().any(|maker| *maker == **name) {
+            return None;
+        }
+        let mut bound = unit.bindings(entry.scope, unit.name(entry.name));
+        bound.find(|(_, binding)| binding.symbol == symbol.symbol).map(|(id, _)| Ty::Param(symbol.file, id))
     }
 
     /// Whether a member is one of the values of its type, because the type derives from one of the library's that says so.

@@ -19,6 +19,9 @@ const EVERY_TYPE: &str = "";
 /// The table of type flow for members that every type may have.
 const ANY_TYPE: &str = "*";
 
+/// The table of type flow for members that every enumeration has.
+const ANY_ENUM: &str = "enum";
+
 impl Resolver<'_, '_> {
     /// Of members of one name, those that belong to the type itself, where there are any.
     pub(super) fn inherent(&self, found: Symbols) -> Symbols {
@@ -45,8 +48,10 @@ impl Resolver<'_, '_> {
         let language = self.program.known(symbol.file).language;
         let text = self.program.text(name);
         let implemented = self.program.implemented_outside(symbol).into_iter().flatten().map(|interface| &**interface);
-        let tables = implemented.chain(std::iter::once(ANY_TYPE)).filter_map(|interface| language.flow(interface));
-        tables.into_iter().find(|(_, flow)| flow.members.contains_key(text))
+        let of_kind = (self.program.symbol(symbol).kind == SymbolKind::Enum).then_some(ANY_ENUM);
+        let tables = implemented.chain(of_kind).chain(std::iter::once(ANY_TYPE));
+        let mut tables = tables.filter_map(|interface| language.flow(interface));
+        tables.find(|(_, flow)| flow.members.contains_key(text))
     }
 
     /// What a member from outside gives on a type of the repository.

@@ -141,12 +141,11 @@ impl<'a> Resolver<'_, 'a> {
         if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
             return None;
         }
-        if let Some((id, _)) = all
-            .iter()
-            .rev()
-            .find(|(_, binding)| binding.kind == BindingKind::Narrow && binding.from <= at && binding.ty.is_some())
-        {
-            return Some(Found::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+        for (id, binding) in all.iter().rev() {
+            let narrows = binding.kind == BindingKind::Narrow && binding.from <= at;
+            if narrows && (binding.ty.is_some() || self.guarded(file, binding.value).is_some()) {
+                return Some(Found::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+            }
         }
         if hidden {
             let params = all.iter().filter(|(_, binding)| binding.kind == BindingKind::TypeParam).map(|(id, _)| *id);
@@ -220,7 +219,7 @@ impl<'a> Resolver<'_, 'a> {
         before[certain..].iter().map(|(id, _)| *id).collect()
     }
 
-    fn encloses(&self, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
+    pub(super) fn encloses(&self, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
         let unit = self.program.known(file);
         while inner.is_some() {
             if inner == outer {
@@ -253,59 +252,18 @@ impl<'a> Resolver<'_, 'a> {
         if self.program.depends_on(file, text) {
             return Some((Entity::External(Rc::from(text)), Step::ExternalImport));
         }
+        if let Some(package) = self.program.declared_package(file, text) {
+            return Some((Entity::Module(package), Step::ModuleMember));
+        }
+        if manifest.names.export_objects.iter().any(|object| object == text) {
+            return Some((Entity::Module(Module::File(file)), Step::ModuleMember));
+        }
         let builtins = &manifest.builtins;
         let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
         if is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude) {
             return Some((Entity::Builtin(name), Step::Builtin));
         }
         self.outside_wildcard(file, name).map(|entity| (entity, Step::Wildcard))
-    }
-
-    /// What wildcard imports that hold at a scope give for a name.
-    /// In languages where every name is declared, one that nothing here declares comes from a package outside that is
-    /// imported as a whole; of several such packages, the one is not known.
-    fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
-        let unit = self.program.known(file);
-        let manifest = &unit.language.manifest;
-        if manifest.modules.system != ModuleSystem::DeclaredPackages {
-            return None;
-        }
-        let outside = unit.wildcards().iter().filter_map(|import| import.get()).filter(|&import| {
-            let of_members = unit.facts.imports[import].level > 0;
-            of_members == (self.wanted == Some(true))
-                && matches!(self.program.import_target(file, import), ImportTarget::External(_))
-        });
-        let outside: SmallVec<[usize; 4]> = outside.collect();
-        let text = self.program.text(name);
-        match outside[..] {
-            [] => None,
-            [only] => {
-                let module = &unit.facts.imports[only].module;
-                Some(Entity::External(Rc::from(format!("{module}{}{text}", manifest.modules.separator))))
-            }
-            _ => Some(Entity::External(Rc::from(text))),
-        }
-    }
-
-    pub(super) fn through_wildcards(&mut self, file: FileId, name: Name, from: ScopeId, visited: &mut Visited) -> Option<Entity> {
-        let unit = self.program.known(file);
-        let closed = unit.language.manifest.modules.closed;
-        let module = |scope| closed.then(|| super::modules::inline_modules(&unit, scope));
-        let wildcards = unit.wildcards();
-        wildcards.iter().find_map(|&import| {
-            let scope = unit.facts.imports[import.get()?].scope;
-            if !self.encloses(file, scope, from) || module(scope) != module(from) {
-                return None;
-            }
-            let ImportTarget::Path { module, path } = self.program.import_target(file, import.get()?) else { return None };
-            if path.is_empty() {
-                return self.module_member(*module, name, visited);
-            }
-            let wanted = self.wanted.take();
-            let start = self.follow(*module, path, visited);
-            self.wanted = wanted;
-            self.below(&start?, name, visited)
-        })
     }
 
     /// What an import stands for.

@@ -1,9 +1,10 @@
-//! Callables that make values: where callables can have members, `new f()` is a value with the members that `f` was given.
+//! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
 
 use super::member::Member;
 use super::ty::Ty;
 use super::{Name, Resolver, Symbols};
-use crate::model::graph::SymbolRef;
+use crate::model::facts::ScopeId;
+use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
@@ -21,6 +22,14 @@ impl Resolver<'_, '_> {
             Some(symbol) => Ty::instance(symbol),
             None => super::infer::instance_of(ty),
         }
+    }
+
+    /// The variable that holds an object, where objects can be given members.
+    pub(super) fn held_object(&self, file: FileId, scope: ScopeId) -> Option<SymbolRef> {
+        let unit = self.program.known(file);
+        let takes_members = unit.language.manifest.names.values_member.is_some();
+        let symbol = unit.scope_symbol(scope);
+        (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
     }
 
     /// A member that a callable was given.

@@ -118,6 +118,7 @@ impl Resolver<'_, '_> {
                 Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(*symbol),
                 _ => None,
             }),
+            Ty::Members(of, scope) => self.held_object(of, scope),
             other => self.maker(&other),
         }
     }
@@ -284,6 +285,10 @@ impl Resolver<'_, '_> {
         if rules.overloads {
             return found;
         }
+        if found.iter().all(|symbol| self.program.symbol(*symbol).flags & flags::PROPERTY != 0) {
+            // What reads a property comes before what sets it.
+            return Symbols::from_slice(&found[..1]);
+        }
         let blocks: Vec<u32> = found.iter().map(|symbol| self.program.symbol(*symbol).scope.0).collect();
         let same_place = blocks.windows(2).all(|pair| pair[0] == pair[1]);
         match found.last() {
@@ -437,6 +442,12 @@ impl Resolver<'_, '_> {
                 BindingKind::Field | BindingKind::Value => local = Some(id),
                 _ => {}
             }
+        }
+        if found.is_empty()
+            && let Some(object) = self.held_object(file, scope)
+            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
+        {
+            found.extend(given.iter().copied());
         }
         if !found.is_empty() {
             return Member::Symbols(found);

@@ -99,13 +99,16 @@ impl Modules {
         for (id, file) in tables.ids().zip(&tables.files) {
             modules.by_path.insert(file.path.as_str().to_owned(), id);
             let Some(unit) = &tables.unit(id) else { continue };
-            let name = match unit.language.manifest.modules.system {
-                ModuleSystem::DeclaredPackages => unit.facts.package.as_deref().unwrap_or_default().to_owned(),
+            let rules = &unit.language.manifest.modules;
+            let (name, separator) = match rules.system {
+                ModuleSystem::DeclaredPackages => {
+                    (unit.facts.package.as_deref().unwrap_or_default().to_owned(), rules.separator.as_str())
+                }
                 // No path of an import has a blank in it.
-                _ if is_beside(unit) => format!("{} beside", file.path.directory()),
-                _ => file.path.directory().to_owned(),
+                _ if is_beside(unit) => (format!("{} beside", file.path.directory()), "/"),
+                _ => (file.path.directory().to_owned(), "/"),
             };
-            modules.add_to_package(family(unit.language), name, id);
+            modules.add_to_package(family(unit.language), name, separator, id);
         }
         modules.includes = includes::Index::new(tables);
         modules.crates = crates::Index::new(&modules, tables);
@@ -114,20 +117,20 @@ impl Modules {
         modules
     }
 
-    fn add_to_package(&mut self, family: &str, name: String, file: FileId) {
+    fn add_to_package(&mut self, family: &str, name: String, separator: &str, file: FileId) {
         let key = (family.to_owned(), name);
         let id = match self.by_name.get(&key) {
             Some(&id) => id,
             None => {
                 let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
                 self.packages.push(Package::new(family, key.1.clone()));
-                // Folders above are packages as well, so that paths through them can be followed.
-                let parent = key.1.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+                // Packages above are packages as well, so that paths through them can be followed.
+                let parent = key.1.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
                 self.by_name.insert(key.clone(), id);
                 if let Some(parent) = parent
                     && !self.by_name.contains_key(&(key.0.clone(), parent.clone()))
                 {
-                    self.add_folder(&key.0, parent);
+                    self.add_above(&key.0, parent, separator);
                 }
                 id
             }
@@ -136,7 +139,7 @@ impl Modules {
         self.of_file[file.0 as usize] = Some(id);
     }
 
-    fn add_folder(&mut self, family: &str, name: String) {
+    fn add_above(&mut self, family: &str, name: String, separator: &str) {
         let mut name = Some(name);
         while let Some(folder) = name {
             let key = (family.to_owned(), folder.clone());
@@ -146,7 +149,7 @@ impl Modules {
             let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
             self.packages.push(Package::new(family, folder.clone()));
             self.by_name.insert(key, id);
-            name = folder.rsplit_once('/').map(|(parent, _)| parent.to_owned());
+            name = folder.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
         }
     }
 
@@ -182,6 +185,12 @@ impl Modules {
     /// Whether the package of a file says that it needs an outside library of this name.
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
         self.crates.depends_on(file, name)
+    }
+
+    /// The package, or the part of a package's name, that a single word names.
+    pub(super) fn declared_package(&self, language: &Language, word: &str) -> Option<Module> {
+        let is_declared = language.manifest.modules.system == ModuleSystem::DeclaredPackages;
+        self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
     fn package_named(&self, family: &str, name: &str) -> Option<u32> {

@@ -163,6 +163,12 @@ impl<'a> Program<'a> {
         self.tables.modules.library(file, name)
     }
 
+    /// The package, or the part of a package's name, that a single word means in a file.
+    pub(super) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
+        self.ask(Question::Declared(file, word.into()));
+        self.tables.modules.declared_package(self.tables.unit(file)?.language, word)
+    }
+
     /// Whether the package of a file says that it needs an outside library of this name.
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
         self.ask(Question::DependsOn(file, name.into()));

@@ -6,6 +6,7 @@ use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// The value that decorators put in the place of a callable, where they make one of a type of the repository.
@@ -73,7 +74,7 @@ impl Resolver<'_, '_> {
         }
         let result = self.declared_or_inferred(symbol);
         if let (Ty::Instance(made, _), Some(Ty::Instance(given, _) | Ty::Type(given, _))) = (&result, receiver)
-            && !self.is_declared(symbol)
+            && self.declared_result(symbol).is_none()
             && self.returns_receiver(symbol)
             && self.hierarchy(*given).types.iter().any(|(ty, _)| ty == made)
         {
@@ -91,13 +92,16 @@ impl Resolver<'_, '_> {
         self.results.insert(symbol, Ty::Unknown);
         let entry = self.program.symbol(symbol);
         let infers = self.program.known(symbol.file).language.manifest.resolution.infer_returns;
-        let declared = if entry.ty.is_some() { self.instance_of_expr(symbol.file, entry.ty) } else { Ty::Unknown };
-        let ty = if names_a_type(&declared) {
+        let ty = if let Some(declared) = self.declared_result(symbol) {
             declared
         } else if infers || entry.flags & flags::FUNCTION_VALUE != 0 {
             let parts = self.all(symbol.file, entry.values);
             let union = Ty::union(parts);
-            if entry.flags & flags::GENERATOR != 0 { Ty::builtin("Iterator", &[union]) } else { union }
+            match entry.flags & flags::GENERATOR != 0 {
+                true => Ty::builtin("Iterator", &[union]),
+                false if !union.is_known() && entry.ty.is_some() => self.instance_of_expr(symbol.file, entry.ty),
+                false => union,
+            }
         } else {
             Ty::Unknown
         };
@@ -105,10 +109,16 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// Whether a callable says what type it returns.
-    fn is_declared(&mut self, symbol: SymbolRef) -> bool {
-        let declared = self.program.symbol(symbol).ty;
-        declared.is_some() && names_a_type(&self.instance_of_expr(symbol.file, declared))
+    /// The type that a callable says it returns. A type parameter that is a variable stands for what the returns show.
+    fn declared_result(&mut self, symbol: SymbolRef) -> Option<Ty> {
+        let entry = self.program.symbol(symbol);
+        let declared = entry.ty.is_some().then(|| self.instance_of_expr(symbol.file, entry.ty))?;
+        let is_variable = matches!(declared, Ty::Param(..)) && entry.type_params.len == 0 && self.has_variables(symbol.file);
+        (names_a_type(&declared) && !is_variable).then_some(declared)
+    }
+
+    fn has_variables(&self, file: FileId) -> bool {
+        !self.program.known(file).language.manifest.names.type_variables.is_empty()
     }
 
     /// Whether everything that a callable returns is its receiver, or made by calling its receiver.
@@ -134,19 +144,30 @@ impl Resolver<'_, '_> {
     /// Replaces a callable's own type parameters by what the arguments show.
     pub(super) fn bind_parameters(&mut self, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
         let entry = self.program.symbol(symbol);
-        if entry.type_params.len == 0 || args.is_empty() {
+        if (entry.type_params.len == 0 && !self.has_variables(symbol.file)) || args.is_empty() {
             return result;
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
         for (position, arg) in entry.params.range().zip(args) {
             let param = &self.program.known(symbol.file).facts.bindings[position];
             let declared = self.instance_of_expr(symbol.file, param.ty);
-            unify(&declared, arg, &mut known);
+            let arg = if matches!(declared, Ty::Function(_)) { self.as_function(arg) } else { arg.clone() };
+            unify(&declared, &arg, &mut known);
         }
         result.map(&|ty: &Ty| match ty {
             Ty::Param(file, binding) => known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone()),
             _ => None,
         })
+    }
+
+    /// A closure or callable as a function with what it gives back.
+    fn as_function(&mut self, value: &Ty) -> Ty {
+        let result = match value {
+            Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
+            Ty::Callable(symbols, receiver) => self.result_of(symbols, receiver.as_deref(), &[]),
+            other => return other.clone(),
+        };
+        Ty::Function(Rc::new(result))
     }
 
     /// What a closure gives back.
@@ -190,6 +211,7 @@ pub(super) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, Binding
             declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Type(a, _), Ty::Type(b, _)) if a == b => {}
+        (Ty::Function(declared), Ty::Function(given)) => unify(declared, given, known),
         (Ty::Union(parts), given) => parts.iter().for_each(|part| unify(part, given, known)),
         _ => {}
     }

@@ -145,11 +145,13 @@ impl Resolver<'_, '_> {
     /// A reference to one of several symbols of a name.
     fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
         let symbols = self.put_in(file, site, self.fitting_kind(site.kind, symbols));
+        let symbols = self.compiled_with(file, site.byte, symbols);
         let declarations = self.program.known(file).language.manifest.resolution.declarations;
         if !is_call(site.kind) {
             let mut symbols = if declarations { self.established(&symbols) } else { symbols };
             self.defined(&mut symbols);
-            return chosen(&symbols, step, Step::SeveralValues);
+            let symbols = self.compiled_with(file, site.byte, symbols);
+            return chosen(&symbols, step, self.why_several(&symbols, Step::SeveralValues));
         }
         let program = self.program;
         let kind = |position: usize| program.symbol(symbols[position]).kind;
@@ -171,9 +173,11 @@ impl Resolver<'_, '_> {
         }
         let args = self.argument_types(file, site.args);
         let fitting = self.fitting(file, &symbols, &args, site.spread);
+        let fitting = self.compiled_with(file, site.byte, fitting);
         let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
         let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
-        chosen(&fitting, step, if together { Step::Overloads } else { Step::SeveralValues })
+        let several = if together { Step::Overloads } else { Step::SeveralValues };
+        chosen(&fitting, step, self.why_several(&fitting, several))
     }
 
     /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.

@@ -163,6 +163,11 @@ impl<'a> Unit<'a> {
         if owner.is_some() { owner } else { self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE) }
     }
 
+    /// The type expression that a member defined outside of its type belongs to, by the member's scope.
+    pub(super) fn member_owner(&self, scope: ScopeId) -> ExprId {
+        self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
+    }
+
     /// The innermost type around a scope: the scope of its body, or the scope of a member that says whose it is.
     pub(super) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {

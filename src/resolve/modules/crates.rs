@@ -217,7 +217,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 /// has it as well; before the end it means the module.
 fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
     let unit = program.known(file);
-    let child = |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
+    let child =
+        |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
     let mut named = unit.bindings(ScopeId(0), name).map(|(_, binding)| child(binding)).filter(|child| last || child.is_some());
     let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
     let is_root = program.whole().modules.crates.root(file) == file;

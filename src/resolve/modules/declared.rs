@@ -13,7 +13,9 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let mut package_name = import.module.to_string();
     // The longest leading part that is a package; the rest are nested types.
     let package = loop {
-        if let Some(package) = program.whole().modules.package_named(family(language), &package_name) {
+        if let Some(package) = program.whole().modules.package_named(family(language), &package_name)
+            && !program.whole().modules.package(package).files.is_empty()
+        {
             break package;
         }
         let (before, last) = package_name.rsplit_once(separator)?;
