@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use caution::Caution;
-pub use change::{ChangeSet, Verified, fingerprint, freshness};
+pub use change::{ChangeSet, Verified, fingerprint, freshness, freshness_of};
 pub use isolate::serve_worker;
 pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
@@ -185,6 +185,16 @@ pub enum Outcome {
         /// How long each phase took.
         timings: Vec<Timing>,
     },
+}
+
+impl Outcome {
+    /// The state of the store that reflects the repository.
+    pub fn identity(&self) -> Identity {
+        match self {
+            Self::Unchanged { identity } => *identity,
+            Self::Published { published, .. } => published.identity,
+        }
+    }
 }
 
 /// Brings the store of a repository up to date: compares, and applies what has changed. Waits for another writer at most `patience`.

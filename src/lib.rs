@@ -29,6 +29,7 @@ pub mod store;
 
 pub mod index;
 pub mod query;
+pub mod watch;
 
 pub mod server;
 

@@ -42,6 +42,11 @@ impl RepoPath {
         self.0.rfind('/').map_or("", |end| &self.0[..end])
     }
 
+    /// Whether this is the path of `directory`, or of something in it.
+    pub fn starts_with(&self, directory: &Self) -> bool {
+        self.0.strip_prefix(directory.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The text after the last dot of the file name, if the dot is not its first character.
     pub fn extension(&self) -> Option<&str> {
         let name = self.file_name();

@@ -16,7 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use xxhash_rust::xxh3::xxh3_128;
 
 pub use text::Text;
-pub use walk::{Walk, WalkedFile, WalkedKind, walk};
+pub use walk::{Walk, WalkedFile, WalkedKind, walk, walk_below};
 
 use crate::config::Limits;
 use crate::model::graph::FileStamp;

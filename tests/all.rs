@@ -14,4 +14,5 @@ mod readme;
 mod sample;
 mod server;
 mod store;
+mod watch;
 mod worker;

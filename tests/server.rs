@@ -16,3 +16,4 @@ mod structured;
 mod subscriptions;
 mod text;
 mod tools;
+mod watching;

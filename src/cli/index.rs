@@ -18,9 +18,13 @@ use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Run, Timing};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::store::{Location, Store};
+use crate::watch::Watch;
 
 /// How long the command waits while another process writes the same index.
 const WRITER_PATIENCE: Duration = Duration::from_secs(600);
+
+/// Time between two looks at all files where they cannot be watched.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -36,6 +40,9 @@ pub(super) struct Arguments {
     /// Build the index even if nothing has changed
     #[arg(long)]
     force: bool,
+    /// Stay, and take in what changes, until the program is stopped
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
     /// Build what standard input orders: for this program itself
     #[arg(long, hide = true)]
     worker: bool,
@@ -80,7 +87,40 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     drop(display);
     let summary = Summary::of(outcome?, &location, &cancel, started)?;
     let text = if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(text.as_bytes()))?;
+    if arguments.watch { stay(&location, config, &cancel) } else { Ok(()) }
+}
+
+/// Takes in what changes, one line each time. Ends with an error or with the process.
+fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
+    let run = Run { worker: config.worker.as_ref(), ..Run::quiet(config.limits, cancel) };
+    let mut watch = match Watch::start(location.root(), run.limits.threads, run.cancel) {
+        Ok(watch) => {
+            note(&format!("watching {} directories", grouped(watch.directories() as u64)));
+            Some(watch)
+        }
+        Err(error) => {
+            note(&format!("{error}: all files are looked at every {} s", BETWEEN_LOOKS.as_secs()));
+            None
+        }
+    };
+    loop {
+        // Before the first wait too: what has changed since the index was built, and before the watch began.
+        let started = Instant::now();
+        if let Outcome::Published { published, .. } = index::refresh(location, WRITER_PATIENCE, &run)? {
+            let elapsed = started.elapsed().as_secs_f64();
+            to_stdout(|out| writeln!(out, "generation {}, {elapsed:.2} s", published.identity.generation))?;
+        }
+        let changed = watch.as_mut().map(|watch| watch.wait(run.cancel).and_then(|_| watch.drain(run.cancel)));
+        match changed {
+            Some(Ok(_)) => {}
+            Some(Err(error)) => {
+                note(&format!("{error}: all files are looked at every {} s", BETWEEN_LOOKS.as_secs()));
+                watch = None;
+            }
+            None => drop(run.cancel.wait(BETWEEN_LOOKS)),
+        }
+    }
 }
 
 /// What is shown at the end.

@@ -1,6 +1,7 @@
 //! What has changed since a store was written: a sweep over the files' sizes and times, and a look at the bytes where those
 //! differ. Changes nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -106,11 +107,43 @@ pub fn freshness(
     if snapshot.meta().fingerprint != fingerprint(limits) {
         return Ok(ChangeSet::Everything { forced: false });
     }
+    let walk = source::walk(&snapshot.meta().root, limits.threads, cancel)?;
+    compare(snapshot, &snapshot.files()?, walk, limits, verified, cancel)
+}
+
+/// Compares the part of a store that hints are about with the repository.
+pub fn freshness_of(
+    paths: &BTreeSet<RepoPath>,
+    snapshot: &Snapshot,
+    limits: &Limits,
+    verified: &Verified,
+    cancel: &CancelToken,
+) -> Result<ChangeSet, IndexError> {
+    if snapshot.meta().fingerprint != fingerprint(limits) {
+        return Ok(ChangeSet::Everything { forced: false });
+    }
+    // Before the rows: a file that comes in between is a hint of its own.
+    let walk = source::walk_below(&snapshot.meta().root, paths, cancel)?;
+    let mut rows = BTreeMap::new();
+    for path in paths {
+        let inside = snapshot.files_below(path)?;
+        rows.extend(snapshot.file_at(path.as_str())?.into_iter().chain(inside).map(|row| (row.path.clone(), row)));
+    }
+    let rows: Vec<FileRow> = rows.into_values().collect();
+    compare(snapshot, &rows, walk, limits, verified, cancel)
+}
+
+fn compare(
+    snapshot: &Snapshot,
+    rows: &[FileRow],
+    walk: source::Walk,
+    limits: &Limits,
+    verified: &Verified,
+    cancel: &CancelToken,
+) -> Result<ChangeSet, IndexError> {
     let root = &snapshot.meta().root;
     let store = snapshot.identity();
-    let rows = snapshot.files()?;
     let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let walk = source::walk(root, limits.threads, cancel)?;
     let project_names = take_in::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();

@@ -23,6 +23,7 @@ pub struct Jobs {
 /// One run. Whoever has it can wait for it, look at its progress, or stop it for all.
 pub struct Job {
     location: Location,
+    begun: Instant,
     cancel: CancelToken,
     state: Mutex<JobState>,
     changed: Condvar,
@@ -85,6 +86,7 @@ impl Jobs {
         }
         let job = Arc::new(Job {
             location: location.clone(),
+            begun: Instant::now(),
             cancel: CancelToken::new(),
             state: Mutex::new(JobState::Queued),
             changed: Condvar::new(),
@@ -178,6 +180,11 @@ impl Job {
     /// The repository.
     pub fn location(&self) -> &Location {
         &self.location
+    }
+
+    /// When it was asked for: it looks at the files after that.
+    pub fn begun(&self) -> Instant {
+        self.begun
     }
 
     /// How far it is.

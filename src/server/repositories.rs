@@ -4,6 +4,7 @@
 
 mod chosen;
 mod wanted;
+mod watches;
 
 use super::escape::SafeLine;
 use super::limits::Limits;
@@ -11,12 +12,12 @@ use super::observe::Activity;
 use super::reply;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, IndexError, Job, JobState, Jobs, Phase, Progress, Verified};
+use crate::index::{ChangeSet, IndexError, Job, JobState, Jobs, Phase, Progress, Verified};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
 use crate::source;
-use crate::store::{Location, Pool, PoolSettings, Snapshot, StoreError};
+use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
 use serde_json::Value;
 use std::io;
@@ -24,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 use wanted::Wanted;
+use watches::Watches;
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
@@ -55,6 +57,7 @@ pub struct Repositories {
     pool: OnceLock<Result<Pool, StoreError>>,
     jobs: Jobs,
     verified: Verified,
+    watches: Watches,
     /// Runs that calls wait for.
     wanted: Wanted,
 }
@@ -67,6 +70,14 @@ struct Wait {
     from_first: bool,
     /// Whether the run is of the session's own repository.
     of_session: bool,
+}
+
+/// What came of waiting for a run.
+enum Awaited {
+    /// It was asked for then, and this is the state of the store that it has found or made.
+    Done { begun: Instant, store: Identity },
+    /// It goes on.
+    Working(SoFar),
 }
 
 /// What came of opening a repository.
@@ -126,7 +137,15 @@ impl Repositories {
         let chosen = Arc::new(Chosen::new(config, root, on_change));
         let for_jobs = Arc::clone(&chosen);
         let jobs = Jobs::telling(limits, worker, move |location, identity| for_jobs.published(location.root(), identity));
-        Self { chosen, patience, pool: OnceLock::new(), jobs, verified: Verified::new(), wanted: Wanted::default() }
+        Self {
+            chosen,
+            patience,
+            pool: OnceLock::new(),
+            jobs,
+            verified: Verified::new(),
+            watches: Watches::new(),
+            wanted: Wanted::default(),
+        }
     }
 
     /// Whether it matters what the client works on.
@@ -158,15 +177,19 @@ impl Repositories {
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
                 let wait = Wait { patience: patience.first, from_first: false, of_session };
+                self.watches.attend(&location, config.limits.threads);
                 match self.await_index(&location, &wait, host)? {
-                    Some(so_far) => return Ok(Readiness::Working(so_far)),
+                    Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
                     // What the run has made reflects the files: no need to compare again.
-                    None => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
+                    Awaited::Done { .. } => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
                 }
             }
             other => other.map_err(|error| store_failed(&error))?,
         };
-        let changes = index::freshness(&snapshot, &config.limits, &self.verified, host.cancel())
+        let looked = Instant::now();
+        let changes = self
+            .watches
+            .freshness(&location, &snapshot, &config.limits, &self.verified, host.cancel())
             .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
         if changes.is_empty() {
             return Ok(ready(config, snapshot, repository, None));
@@ -175,7 +198,15 @@ impl Repositories {
         // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
         // Those who come later do not wait all over again.
         let wait = Wait { patience: patience.renewal, from_first: true, of_session };
-        let renewed = matches!(self.await_index(&location, &wait, host), Ok(None));
+        let renewed = match self.await_index(&location, &wait, host) {
+            Ok(Awaited::Done { begun, store }) => {
+                if begun >= looked {
+                    self.watches.taken_in(&location, store, begun);
+                }
+                true
+            }
+            _ => false,
+        };
         let snapshot = self.snapshot(&location, host.cancel())?;
         Ok(ready(config, snapshot, repository, (!renewed).then_some(changes)))
     }
@@ -191,7 +222,16 @@ impl Repositories {
             };
             Some((name_of(&job), progress))
         });
-        Activity { stores, runs: runs.collect() }
+        let watches = self.watches.all().into_iter().map(|(location, watched)| {
+            let watched = match watched {
+                Ok(directories) => format!("{directories} directories watched"),
+                Err(reason) => {
+                    format!("not watched, all files are looked at for every question: {}", SafeLine::new(&reason, 300))
+                }
+            };
+            (directory_name(&location), watched)
+        });
+        Activity { stores, runs: runs.collect(), watches: watches.collect() }
     }
 
     fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {
@@ -203,8 +243,8 @@ impl Repositories {
         pool.as_ref().map_err(store_failed)
     }
 
-    /// Starts a run, or joins the one under way, and waits for it. Gives how far it is if it has not ended by then.
-    fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Option<SoFar>, Unavailable> {
+    /// Starts a run, or joins the one under way, and waits for it.
+    fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
             let job = self.jobs.start(location);
@@ -217,7 +257,7 @@ impl Repositories {
                 return Err(unavailable("cancelled", "ask again"));
             }
             let progress = match state {
-                JobState::Done(Ok(_)) => return Ok(None),
+                JobState::Done(Ok(outcome)) => return Ok(Awaited::Done { begun: job.begun(), store: outcome.identity() }),
                 // Those who wanted it left at the moment when this call came.
                 JobState::Done(Err(error)) if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) => {
                     may_be_stopped = false;
@@ -227,7 +267,7 @@ impl Repositories {
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
-            return Ok(Some(SoFar { name: name_of(&job), progress }));
+            return Ok(Awaited::Working(SoFar { name: name_of(&job), progress }));
         }
     }
 }
@@ -239,7 +279,11 @@ fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Op
 
 /// The directory that a run is about.
 fn name_of(job: &Job) -> String {
-    SafeLine::new(&job.location().root().file_name().unwrap_or_default().to_string_lossy(), 80).to_string()
+    directory_name(job.location())
+}
+
+fn directory_name(location: &Location) -> String {
+    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80).to_string()
 }
 
 fn about_to_start() -> ProgressReport {

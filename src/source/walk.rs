@@ -7,6 +7,7 @@
 //! - hidden files that no language claims by name, and hidden directories that say they hold the state of a tool
 //!   (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -25,6 +26,8 @@ use crate::model::graph::FileStamp;
 pub struct Walk {
     /// The files, sorted.
     pub files: Vec<WalkedFile>,
+    /// The directories below the root that they were looked for in, sorted; with files or without.
+    pub directories: Vec<RepoPath>,
 }
 
 /// A file that the walk met.
@@ -52,8 +55,41 @@ pub enum WalkedKind {
 }
 
 /// Walks the repository at `root` with this many threads.
-#[expect(clippy::disallowed_methods, reason = "source is the one walker; this looks whether the root can be listed at all")]
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
+    walk_where(root, threads, cancel, is_part_of_the_repository)
+}
+
+/// Looks at some files, and into some directories, of the repository at `root`, by the same rules.
+pub fn walk_below(root: &Path, paths: &BTreeSet<RepoPath>, cancel: &CancelToken) -> Result<Walk, SourceError> {
+    let (paths, top) = (paths.clone(), root.to_path_buf());
+    // Directories above them are met on the way, and belong to the repository if what is in them does.
+    let is_wanted = move |entry: &DirEntry| {
+        let path = entry.path().strip_prefix(&top).ok().and_then(names::from_os);
+        path.is_none_or(|path| leads_to(&path, &paths)) && is_part_of_the_repository(entry)
+    };
+    walk_where(root, 1, cancel, is_wanted)
+}
+
+/// Whether the path is one of these, above one of them or below one.
+fn leads_to(path: &RepoPath, paths: &BTreeSet<RepoPath>) -> bool {
+    let mut above = Some(path.clone());
+    while let Some(candidate) = above {
+        if paths.contains(&candidate) {
+            return true;
+        }
+        above = RepoPath::new(candidate.directory());
+    }
+    let inside = RepoPath::new(&format!("{path}/\u{1}"));
+    inside.is_some_and(|inside| paths.range(inside..).next().is_some_and(|next| next.starts_with(path)))
+}
+
+#[expect(clippy::disallowed_methods, reason = "source is the one walker; this looks whether the root can be listed at all")]
+fn walk_where(
+    root: &Path,
+    threads: usize,
+    cancel: &CancelToken,
+    is_wanted: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+) -> Result<Walk, SourceError> {
     let failed = |source| SourceError::Root { root: root.to_path_buf(), source };
     fs::read_dir(root).map_err(failed)?;
     let mut builder = WalkBuilder::new(root);
@@ -64,16 +100,17 @@ pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, S
         .parents(enclosing_root(root) != root)
         .add_custom_ignore_filename(".cographignore")
         .threads(threads)
-        .filter_entry(is_part_of_the_repository);
-    let found = Mutex::new(Vec::new());
+        .filter_entry(is_wanted);
+    let found = Mutex::new(Walk::default());
     builder.build_parallel().visit(&mut Collectors { root, cancel, found: &found });
     if cancel.is_cancelled() {
         return Err(SourceError::Cancelled { root: root.to_path_buf() });
     }
-    let mut files = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    files.sort_unstable_by(|a: &WalkedFile, b: &WalkedFile| a.path.cmp(&b.path));
-    files.dedup_by(|a, b| a.path == b.path);
-    Ok(Walk { files })
+    let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    walk.files.dedup_by(|a, b| a.path == b.path);
+    walk.directories.sort_unstable();
+    Ok(walk)
 }
 
 /// Whether a directory belongs to the repository. Files are decided later.
@@ -105,20 +142,20 @@ fn is_linked_work_tree(directory: &Path) -> bool {
 struct Collectors<'a> {
     root: &'a Path,
     cancel: &'a CancelToken,
-    found: &'a Mutex<Vec<WalkedFile>>,
+    found: &'a Mutex<Walk>,
 }
 
 struct Collector<'a> {
     root: &'a Path,
     cancel: &'a CancelToken,
-    found: &'a Mutex<Vec<WalkedFile>>,
-    own: Vec<WalkedFile>,
+    found: &'a Mutex<Walk>,
+    own: Walk,
 }
 
 impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Collectors<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
         let &mut Self { root, cancel, found } = self;
-        Box::new(Collector { root, cancel, found, own: Vec::new() })
+        Box::new(Collector { root, cancel, found, own: Walk::default() })
     }
 }
 
@@ -128,20 +165,23 @@ impl ParallelVisitor for Collector<'_> {
             return WalkState::Quit;
         }
         match entry {
-            Ok(entry) => self.own.extend(self.file(&entry)),
-            Err(error) => self.own.extend(self.failure(&error)),
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => self.own.directories.extend(self.path(&entry)),
+            Ok(entry) => self.own.files.extend(self.file(&entry)),
+            Err(error) => self.own.files.extend(self.failure(&error)),
         }
         WalkState::Continue
     }
 }
 
 impl Collector<'_> {
+    /// Its path; none for the root.
+    fn path(&self, entry: &DirEntry) -> Option<RepoPath> {
+        names::from_os(entry.path().strip_prefix(self.root).ok()?)
+    }
+
     fn file(&self, entry: &DirEntry) -> Option<WalkedFile> {
         let file_type = entry.file_type()?;
-        if file_type.is_dir() {
-            return None;
-        }
-        let path = names::from_os(entry.path().strip_prefix(self.root).ok()?)?;
+        let path = self.path(entry)?;
         if is_hidden(&path) && grammar::detect(&path, &[], &[]).is_none() {
             return None;
         }
@@ -174,7 +214,9 @@ impl Collector<'_> {
 
 impl Drop for Collector<'_> {
     fn drop(&mut self) {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).append(&mut self.own);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.files.append(&mut self.own.files);
+        found.directories.append(&mut self.own.directories);
     }
 }
 

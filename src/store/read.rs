@@ -92,6 +92,12 @@ impl Snapshot {
         self.one(statements::FILE_BY_PATH, [path], file_row)
     }
 
+    /// The files in a directory and in those below it, by path.
+    pub fn files_below(&self, directory: &RepoPath) -> Result<Vec<FileRow>, StoreError> {
+        // Between `directory/` and what follows it: the character after the slash.
+        self.all(statements::FILES_BELOW, [format!("{directory}/"), format!("{directory}0")], file_row)
+    }
+
     /// How files depend on each other: (user, used, sites and imports).
     pub fn file_edges(&self) -> Result<Vec<(FileKey, FileKey, u32)>, StoreError> {
         self.all(statements::FILE_EDGES, [], |row| Ok((FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))

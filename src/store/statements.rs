@@ -70,6 +70,7 @@ statements! {
     FILES = concat!(file_columns!(), " ORDER BY path");
     PATHS = "SELECT id, path FROM file ORDER BY path";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
+    FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
     FILE_EDGES = "SELECT source, target, sites FROM file_edge";
     FILES_USED_BY = "SELECT target, sites FROM file_edge WHERE source = ?1";

@@ -29,7 +29,7 @@ const LAYERS: &[&[&str]] = &[
 /// What only its owners may name: the first segments of a path, and the modules that may.
 const OWNERS: &[(&str, &[&str])] = &[
     ("ignore", &["source"]),
-    ("notify", &["watch"]),
+    ("rustix::fs::inotify", &["watch"]),
     ("tree_sitter", &["extract", "grammar"]),
     ("rusqlite", &["store"]),
     ("lru", &["store"]),

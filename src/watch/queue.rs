@@ -1,0 +1,205 @@
+//! The system's queue of notifications about directories, and nothing of what they mean.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+/// A notification.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Event {
+    /// The number of the watch.
+    pub(super) watch: i32,
+    /// The entry of the watched directory; none if it is about the directory itself.
+    pub(super) name: Option<OsString>,
+    /// Whether the entry is a directory.
+    pub(super) is_directory: bool,
+    /// What happened.
+    pub(super) what: What,
+}
+
+/// What happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum What {
+    /// It is there, and is new or another one than before.
+    Changed,
+    /// It was removed or moved away.
+    Gone,
+    /// The watch has ended.
+    Unwatched,
+    /// Notifications were lost.
+    Overflow,
+}
+
+/// Ends a wait for the queue.
+#[derive(Debug)]
+pub(super) struct Bell {
+    listens: OwnedFd,
+    rings: OwnedFd,
+}
+
+/// The end of a bell that rings.
+pub(super) struct Ringer(OwnedFd);
+
+impl Bell {
+    pub(super) fn new() -> io::Result<Self> {
+        let (listens, rings) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+        Ok(Self { listens, rings })
+    }
+
+    pub(super) fn ringer(&self) -> io::Result<Ringer> {
+        Ok(Ringer(self.rings.try_clone()?))
+    }
+}
+
+impl Ringer {
+    pub(super) fn ring(&self) {
+        // It is empty: there is room for one byte.
+        let _ = rustix::io::write(&self.0, &[1]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(super) use linux::Queue;
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ffi::OsStr;
+    use std::mem::MaybeUninit;
+    use std::os::unix::ffi::OsStrExt;
+
+    use rustix::event::{PollFd, PollFlags, poll};
+    use rustix::fs::inotify::{CreateFlags, ReadFlags, Reader, WatchFlags, add_watch, init, remove_watch};
+    use rustix::io::Errno;
+
+    use super::{Bell, Event, OwnedFd, Path, What, io};
+
+    /// Kinds of file systems that other machines change without this one being told.
+    const REMOTE: &[u64] = &[0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
+
+    /// See the module.
+    #[derive(Debug)]
+    pub(in crate::watch) struct Queue(OwnedFd);
+
+    impl Queue {
+        /// A queue without watches. Fails where notifications would not tell everything.
+        pub(in crate::watch) fn open(root: &Path) -> io::Result<Self> {
+            let kind = u64::try_from(rustix::fs::statfs(root)?.f_type).unwrap_or_default() & 0xffff_ffff;
+            if REMOTE.contains(&kind) {
+                return Err(io::Error::new(io::ErrorKind::Unsupported, "its file system is not only of this machine"));
+            }
+            Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
+        }
+
+        /// Watches a directory and gives the number of the watch. A directory that is watched keeps its number.
+        pub(in crate::watch) fn watch(&self, directory: &Path) -> io::Result<i32> {
+            let what = WatchFlags::ATTRIB
+                | WatchFlags::CREATE
+                | WatchFlags::DELETE
+                | WatchFlags::MODIFY
+                | WatchFlags::MOVE
+                | WatchFlags::DELETE_SELF
+                | WatchFlags::MOVE_SELF;
+            let how = WatchFlags::ONLYDIR | WatchFlags::DONT_FOLLOW | WatchFlags::EXCL_UNLINK;
+            Ok(add_watch(&self.0, directory, what | how)?)
+        }
+
+        /// Ends a watch.
+        pub(in crate::watch) fn unwatch(&self, number: i32) {
+            // One of a directory that is gone has ended already.
+            let _ = remove_watch(&self.0, number);
+        }
+
+        /// Takes everything out of the queue.
+        pub(in crate::watch) fn read(&self, events: &mut Vec<Event>) -> io::Result<()> {
+            let mut buffer = vec![MaybeUninit::uninit(); 64 << 10];
+            let mut reader = Reader::new(&self.0, &mut buffer);
+            loop {
+                match reader.next() {
+                    Ok(event) => {
+                        let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned());
+                        let flags = event.events();
+                        let event =
+                            Event { watch: event.wd(), is_directory: flags.contains(ReadFlags::ISDIR), what: what(flags), name };
+                        // A file that is written in pieces.
+                        if events.last() != Some(&event) {
+                            events.push(event);
+                        }
+                    }
+                    Err(Errno::AGAIN) => return Ok(()),
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+
+        /// Waits until there is something in the queue. False if the bell rang first.
+        pub(in crate::watch) fn wait(&self, bell: &Bell) -> io::Result<bool> {
+            loop {
+                let mut ends = [PollFd::new(&self.0, PollFlags::IN), PollFd::new(&bell.listens, PollFlags::IN)];
+                match poll(&mut ends, None) {
+                    Ok(_) => return Ok(ends[1].revents().is_empty() && !ends[0].revents().is_empty()),
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+
+        /// Bytes in the queue.
+        pub(in crate::watch) fn size(&self) -> io::Result<u64> {
+            Ok(rustix::io::ioctl_fionread(&self.0)?)
+        }
+    }
+
+    fn what(flags: ReadFlags) -> What {
+        if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
+            What::Overflow
+        } else if flags.intersects(ReadFlags::IGNORED | ReadFlags::UNMOUNT) {
+            What::Unwatched
+        } else if flags.intersects(ReadFlags::DELETE | ReadFlags::MOVED_FROM | ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
+            What::Gone
+        } else {
+            What::Changed
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) use elsewhere::Queue;
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    //! Systems whose notifications cannot be read at the moment of a question: repositories are not watched there, and every
+    //! question compares sizes and times.
+
+    use super::{Bell, Event, Path, io};
+
+    #[derive(Debug)]
+    pub(in crate::watch) enum Queue {}
+
+    impl Queue {
+        pub(in crate::watch) fn open(_: &Path) -> io::Result<Self> {
+            Err(io::Error::from(io::ErrorKind::Unsupported))
+        }
+
+        pub(in crate::watch) fn watch(&self, _: &Path) -> io::Result<i32> {
+            match *self {}
+        }
+
+        pub(in crate::watch) fn unwatch(&self, _: i32) {
+            match *self {}
+        }
+
+        pub(in crate::watch) fn read(&self, _: &mut Vec<Event>) -> io::Result<()> {
+            match *self {}
+        }
+
+        pub(in crate::watch) fn wait(&self, _: &Bell) -> io::Result<bool> {
+            match *self {}
+        }
+
+        pub(in crate::watch) fn size(&self) -> io::Result<u64> {
+            match *self {}
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A session that edits and asks: every answer is about the files as they were when it was asked for, with a watch and without.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::client::Client;
+
+fn save(client: &Client, path: &str, text: &str) {
+    let path = client.place.path().join("repository").join(path);
+    fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
+    fs::write(path, text).expect("files can be written");
+}
+
+#[test]
+fn an_answer_is_about_the_files_at_the_moment_of_the_question() {
+    let mut client = Client::connected(&[]);
+    client.ask("search", json!({"query": "helper"}));
+    for number in 0..40 {
+        let path = if number % 3 == 0 { format!("made_{number}/deep/b.py") } else { "a.py".to_owned() };
+        save(&client, &path, &format!("def name_{number}():\n    return {number}\n"));
+        let text = client.ask("search", json!({"query": format!("name_{number}")}));
+        assert!(text.contains(&format!("name_{number}()")) && text.contains("up to date"), "{number}: {text}");
+        if number % 3 == 0 {
+            // The same question again: nothing was reported, and nothing is forgotten.
+            let text = client.ask("search", json!({"query": format!("name_{number}")}));
+            assert!(text.contains(&path) && text.contains("up to date"), "{number}: {text}");
+        }
+    }
+    let status = client.ask("status", json!({}));
+    assert!(status.contains("directories watched"), "{status}");
+    fs::remove_dir_all(client.place.path().join("repository/made_0")).expect("it was made");
+    let text = client.ask("search", json!({"query": "name_0"}));
+    assert!(!text.contains("made_0/") && text.contains("up to date"), "{text}");
+}
+
+#[test]
+fn a_root_that_went_and_came_back_is_looked_at_as_a_whole() {
+    let mut client = Client::connected(&[]);
+    for _ in 0..3 {
+        client.ask("search", json!({"query": "helper"}));
+    }
+    let root = client.place.path().join("repository");
+    fs::rename(&root, root.with_file_name("elsewhere")).expect("renamed");
+    fs::create_dir(&root).expect("it is gone");
+    save(&client, "c.py", "def another():\n    return 1\n");
+    let text = client.ask("search", json!({"query": "another"}));
+    assert!(text.contains("another()") && text.contains("up to date"), "{text}");
+    save(&client, "c.py", "def a_third():\n    return 1\n");
+    let text = client.ask("search", json!({"query": "a_third"}));
+    assert!(text.contains("a_third()") && text.contains("up to date"), "{text}");
+    let status = client.ask("status", json!({}));
+    assert!(status.contains("all files are looked at for every question"), "{status}");
+}
