@@ -8,6 +8,7 @@ mod job;
 mod plan;
 mod progress;
 mod report;
+mod resident;
 mod resolve;
 mod take_in;
 mod workers;
@@ -22,6 +23,7 @@ pub use isolate::serve_worker;
 pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
+pub use resident::Residents;
 
 use crate::config::{Limits, WorkerCommand};
 use crate::extract;
@@ -30,10 +32,10 @@ use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::model::graph::Graph;
-use crate::source::{self, SourceError};
+use crate::source::SourceError;
 use crate::store::{self, BuildInfo, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
 use progress::Stopwatch;
-use workers::Workers;
+use resident::Resident;
 
 /// What one run of the index needs to know besides the files.
 #[derive(Clone, Copy)]
@@ -44,6 +46,8 @@ pub struct Run<'a> {
     pub cancel: &'a CancelToken,
     /// Told how far the run is, from any thread: at the start of every phase, and then often, but not for every file.
     pub progress: &'a (dyn Fn(Progress) + Sync),
+    /// Where what is known of repositories in use is kept between runs, if it is.
+    pub residents: Option<&'a Residents>,
     /// Makes facts of one file; [`extract::extract`] outside tests.
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
     /// Starts a process for whole builds; without one they are made in this process, which a grammar can then end.
@@ -145,7 +149,7 @@ fn last_words(said: &str) -> String {
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self { limits, cancel, progress: &|_| {}, extract: extract::extract, worker: None, caution: None }
+        Self { limits, cancel, progress: &|_| {}, residents: None, extract: extract::extract, worker: None, caution: None }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
@@ -215,8 +219,12 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
 /// Makes the store of a repository reflect `changes`. The only function that changes a store.
 ///
 /// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
-/// that are in the store already write nothing.
+/// that are in the store already write nothing. Where a resident has the state that the store is in, only what the changes
+/// concern is read, resolved and written; else everything is.
 pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+    if let Some(outcome) = take_in_place(location, changes, patience, run)? {
+        return Ok(outcome);
+    }
     if let Some(command) = run.worker {
         let forced = matches!(changes, ChangeSet::Everything { forced: true });
         return isolate::build(command, location, forced, patience, run);
@@ -230,15 +238,48 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
-    let (graph, mut timings) = build_graph(location.root(), run)?;
+    let (mut resident, mut timings) = Resident::build(location.root(), run)?;
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
     let mut stopwatch = Stopwatch::start();
     let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
     let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
-    let published = store::publish(&lock, &graph, &info)?;
+    let published = store::publish(&lock, resident.graph(), &info)?;
     stopwatch.lap(Phase::Write);
     timings.extend(stopwatch.laps());
-    Ok(Outcome::Published { published, report: Report::of(&graph), timings })
+    let report = Report::of(resident.graph());
+    if let Some(residents) = run.residents
+        && let Some(snapshot) = newest(location, run)?
+        && resident.settle(&snapshot)?
+    {
+        residents.put(location, resident);
+    }
+    Ok(Outcome::Published { published, report, timings })
+}
+
+/// Takes changes in through what is kept of the repository; none if nothing is that fits the store, or if the store cannot be
+/// changed in place.
+fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Option<Outcome>, IndexError> {
+    let (Some(residents), ChangeSet::Some { touched, gone }) = (run.residents, changes) else { return Ok(None) };
+    let lock = lock(location, patience, run)?;
+    run.check(location.root())?;
+    let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
+        return Ok(None);
+    };
+    let Some(mut resident) = residents.take(&snapshot, location) else { return Ok(None) };
+    drop(snapshot);
+    let (identity, timings) = match resident.apply(&lock, (touched.clone(), gone), run) {
+        Ok(done) => done,
+        Err(IndexError::Store(error)) => {
+            tracing::info!(%error, "the store is built anew: it could not be changed in place");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let report = Report::of(resident.graph());
+    residents.put(location, resident);
+    let store = Store::open_newest(location)?;
+    let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
+    Ok(Some(Outcome::Published { published, report, timings }))
 }
 
 /// Becomes the writer, unless the run is cancelled or `patience` is over first.
@@ -269,19 +310,6 @@ fn newest(location: &Location, run: &Run) -> Result<Option<Snapshot>, IndexError
 
 /// Reads the repository at `root` and resolves it, all in memory. Also says how long each phase took.
 pub fn build_graph(root: &Path, run: &Run) -> Result<(Graph, Vec<Timing>), IndexError> {
-    let mut stopwatch = Stopwatch::start();
-    (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
-    let walk = source::walk(root, run.limits.threads, run.cancel)?;
-    let plan = plan::plan(walk);
-    stopwatch.lap(Phase::Walk);
-
-    let workers = Workers::start(root, &run.limits)?;
-    let taken = take_in::take_in(root, &plan, run, &workers);
-    run.check(root)?;
-    stopwatch.lap(Phase::Extract);
-
-    let resolutions = resolve::resolve(root, &taken, run, &workers)?;
-    run.check(root)?;
-    stopwatch.lap(Phase::Resolve);
-    Ok((Graph { files: taken.files, resolutions }, stopwatch.laps()))
+    let (resident, timings) = Resident::build(root, run)?;
+    Ok((resident.into_graph(), timings))
 }

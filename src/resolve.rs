@@ -3,9 +3,11 @@
 //! `Tables` holds every file's facts with the tables that lookups need; `Program` is the view of them that one resolution has,
 //! which writes down what was asked (`asked`). A `Resolver` answers for one file at a time: `lookup` finds what a name means,
 //! `infer` what type an expression has, `member` what a type has under a name, `site` what a reference leads to. `modules` knows the closed set of module systems. The result for a file is a function of the
-//! tables alone, so that any order and any number of threads give the same graph, and a function of the answers to what it asked.
+//! tables alone, so that any order and any number of threads give the same graph, and a function of the
+//! answers to what it asked: after a change (`update`) only those files are resolved again that got an answer which is another now.
 
 mod among;
+mod answers;
 mod asked;
 mod call;
 mod certain;
@@ -17,6 +19,7 @@ mod flow;
 mod heuristic;
 mod infer;
 mod inherent;
+mod interface;
 mod linkage;
 mod lookup;
 mod maker;
@@ -33,6 +36,7 @@ mod structural;
 mod tables;
 mod ty;
 mod unit;
+mod update;
 mod wildcard;
 
 use crate::model::RepoPath;
@@ -44,6 +48,7 @@ use smallvec::SmallVec;
 pub use asked::Asked;
 use program::Program;
 pub use tables::{Resolved, Tables};
+pub use update::Updated;
 
 /// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -35,4 +35,4 @@ pub use rows::{
 };
 pub use schema::FORMAT;
 pub use views::{VIEWS, View};
-pub use write::{BuildInfo, Published, publish};
+pub use write::{Amendment, BuildInfo, Keys, Published, publish};

@@ -5,6 +5,7 @@ mod bad_input;
 mod commands;
 mod fixtures;
 mod freshness;
+mod incremental;
 mod index;
 #[cfg(feature = "faults")]
 mod isolation;

@@ -12,26 +12,54 @@ pub(super) struct Plan {
     pub(super) files: Vec<WalkedFile>,
     /// Positions in `files`, the largest file first.
     pub(super) largest_first: Vec<usize>,
-    /// Directory -> number of files a language, among those whose language is certain.
-    neighbours: FxHashMap<Box<str>, Vec<u32>>,
+    /// What directories say about the languages of their files.
+    neighbours: Neighbours,
 }
 
+/// Directory -> number of files a language, among those whose language is certain.
+pub(super) type Neighbours = FxHashMap<Box<str>, Vec<u32>>;
+
 pub(super) fn plan(walk: Walk) -> Plan {
-    let files = walk.files;
+    let neighbours = neighbours(walk.files.iter().map(|file| &file.path));
+    plan_among(walk.files, neighbours)
+}
+
+/// What the files of a repository say about each other's languages.
+pub(super) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
     let languages = grammar::all().len();
-    let mut neighbours: FxHashMap<Box<str>, Vec<u32>> = FxHashMap::default();
-    for file in &files {
-        if let Some(language) = certain_language(&file.path, languages) {
-            let directory = neighbours.entry(Box::from(file.path.directory())).or_insert_with(|| vec![0; languages]);
+    let mut neighbours = Neighbours::default();
+    for path in paths {
+        if let Some(language) = certain_language(path, languages) {
+            let directory = neighbours.entry(Box::from(path.directory())).or_insert_with(|| vec![0; languages]);
             directory[usize::from(language.0)] += 1;
         }
     }
+    neighbours
+}
+
+/// Whether the neighbours of a file have a say in its language.
+pub(super) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
+    let languages = grammar::all().len();
+    let says = (0..languages).any(|language| {
+        let mut others = vec![0; languages];
+        others[language] = u32::MAX;
+        grammar::detect(path, &[], &others).is_some()
+    });
+    says && certain_language(path, languages).is_none()
+}
+
+/// A plan for some files of a repository.
+pub(super) fn plan_among(files: Vec<WalkedFile>, neighbours: Neighbours) -> Plan {
     let mut largest_first: Vec<usize> = (0..files.len()).collect();
     largest_first.sort_by_key(|&position| std::cmp::Reverse(files[position].stamp.size));
     Plan { files, largest_first, neighbours }
 }
 
 impl Plan {
+    pub(super) fn into_neighbours(self) -> Neighbours {
+        self.neighbours
+    }
+
     /// The language of a file by its path, the start of its text, and its directory.
     pub(super) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
         grammar::detect(path, head, self.neighbours.get(path.directory()).map_or(&[], Vec::as_slice))

@@ -1,40 +1,34 @@
 //! Resolves all files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
 //! the whole program.
 
-use std::path::Path;
-
+use super::Run;
 use super::progress::{Counter, Phase};
-use super::take_in::TakenIn;
 use super::workers::{Workers, guarded};
-use super::{IndexError, Run};
 use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
 use crate::model::{Step, Verdict};
-use crate::resolve::Tables;
+use crate::resolve::{Asked, Resolved, Tables};
 
-pub(super) fn resolve(root: &Path, taken: &TakenIn, run: &Run, workers: &Workers) -> Result<Vec<FileResolution>, IndexError> {
-    let files = &taken.files;
-    let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
-    let tables = workers
-        .run(|| Tables::new(files, &taken.project_files))
-        .map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
-    let mut order: Vec<usize> = (0..files.len()).collect();
+/// Resolves some files, each by its position. Fewer come back when the run is cancelled.
+pub(super) fn resolve(
+    tables: &Tables,
+    files: &[FileRecord],
+    positions: impl Iterator<Item = usize>,
+    run: &Run,
+    workers: &Workers,
+) -> Vec<(usize, Resolved)> {
+    let mut order: Vec<usize> = positions.collect();
+    let counter = Counter::start(Phase::Resolve, order.len(), run.progress);
     order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));
-    let results = workers.map(&order, run, |position| {
-        let resolution = resolve_file(&tables, position, &files[position]);
+    workers.map(&order, run, |position| {
+        let resolved = resolve_file(tables, position, &files[position]);
         counter.add_one();
-        resolution
-    });
-    let mut resolutions = vec![FileResolution::default(); files.len()];
-    for (position, resolution) in results {
-        resolutions[position] = resolution;
-    }
-    bring_relations_home(&mut resolutions);
-    Ok(resolutions)
+        resolved
+    })
 }
 
 /// Puts every relation to the file of the symbol that it starts at: a file can say what a type of another file implements,
 /// and several can say the same.
-fn bring_relations_home(resolutions: &mut [FileResolution]) {
+pub(super) fn bring_relations_home(resolutions: &mut [FileResolution]) {
     let mut strays = Vec::new();
     for (position, resolution) in resolutions.iter_mut().enumerate() {
         resolution.relations.retain(|relation| {
@@ -55,18 +49,19 @@ fn bring_relations_home(resolutions: &mut [FileResolution]) {
     }
 }
 
-fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> FileResolution {
-    let Ok(facts) = &file.content else { return FileResolution::default() };
+fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> Resolved {
+    let Ok(facts) = &file.content else { return Resolved::default() };
     let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-    guarded(|| tables.resolve_file(id).resolution).unwrap_or_else(|message| {
+    guarded(|| tables.resolve_file(id)).unwrap_or_else(|message| {
         tracing::error!(path = file.path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
-        FileResolution {
+        let resolution = FileResolution {
             sites: vec![unknown; facts.sites.len()],
             imports: vec![None; facts.imports.len()],
             relations: Vec::new(),
             containers: Vec::new(),
-        }
+        };
+        Resolved { resolution, asked: Asked::unknown() }
     })
 }
 

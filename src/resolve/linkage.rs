@@ -142,6 +142,34 @@ impl Linkage {
         }
     }
 
+    /// Stands for how namespaces lie in each other and what is made visible where. `path` gives the number of a file's path.
+    pub(super) fn nesting(&self, path: &impl Fn(FileId) -> u64) -> u64 {
+        let mut number = 0_u64;
+        let mut add = |part: u64| number = number.wrapping_add(part);
+        self.identities.iter().for_each(|identity| add(FxBuildHasher.hash_one(identity)));
+        let made_visible = |(of, import): &(FileId, ImportId)| (path(*of), *import);
+        self.aliases.iter().for_each(|((space, name), imports)| {
+            let imports: Vec<_> = imports.iter().map(made_visible).collect();
+            add(FxBuildHasher.hash_one((1, self.identity(*space), name, imports)));
+        });
+        self.opened.iter().for_each(|(space, imports)| {
+            let imports: Vec<_> = imports.iter().map(made_visible).collect();
+            add(FxBuildHasher.hash_one((2, self.identity(*space), imports)));
+        });
+        self.opened_locally.iter().for_each(|((file, scope), imports)| {
+            add(FxBuildHasher.hash_one((3, path(*file), scope, imports)));
+        });
+        self.symbols.iter().for_each(|(space, symbol)| {
+            add(FxBuildHasher.hash_one((4, self.identity(*space), path(symbol.file), symbol.symbol)));
+        });
+        number
+    }
+
+    /// The namespaces by what they are called.
+    pub(super) fn by_identity(&self) -> FxHashMap<u64, Space> {
+        (0_u32..).zip(&self.identities).map(|(space, identity)| (*identity, Space(space))).collect()
+    }
+
     /// The namespace that a path names from another one outwards.
     fn find(&self, program: &Program<'_>, from: Space, path: &str, separator: &str) -> Option<Space> {
         let mut start = Some(from);

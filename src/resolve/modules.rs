@@ -19,9 +19,9 @@ use super::{Name, Program};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{Import, ImportId};
 use crate::model::graph::FileId;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// A module: a file, or a package that has no file of its own or several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -193,6 +193,37 @@ impl Modules {
         self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
+    /// Stands for where a file's imports lead, its package, its place in its crate and the libraries it knows.
+    pub(super) fn links(&self, file: FileId, libraries: u64, path: &impl Fn(FileId) -> u64) -> u64 {
+        let mut hasher = FxHasher::default();
+        for target in &self.connect[file.0 as usize] {
+            match target {
+                ImportTarget::External(name) => name.hash(&mut hasher),
+                ImportTarget::Path { module, path: names } => {
+                    self.module_number(*module, path).hash(&mut hasher);
+                    names.hash(&mut hasher);
+                }
+            }
+        }
+        self.package_of(file).map(|package| self.package(package).identity).hash(&mut hasher);
+        let place = self.crates.number(file, path);
+        (place, if place == 0 { 0 } else { libraries }).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Stands for the libraries of all crates.
+    pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
+        self.crates.libraries(path)
+    }
+
+    /// Stands for a module, whatever its position is.
+    pub(super) fn module_number(&self, module: Module, path: &impl Fn(FileId) -> u64) -> u64 {
+        match module {
+            Module::File(file) => path(file),
+            Module::Package(package) => self.package(package).identity,
+        }
+    }
+
     fn package_named(&self, family: &str, name: &str) -> Option<u32> {
         self.by_name.get(&(family.to_owned(), name.to_owned())).copied()
     }
@@ -202,8 +233,8 @@ impl Modules {
     }
 
     /// The module below another one under this name, in systems where folders nest modules.
-    pub(super) fn child(&self, tables: &Tables, module: Module, name: Name) -> Option<Module> {
-        let (language, text) = (self.language_of(tables, module)?, tables.names.text(name));
+    pub(super) fn child(&self, tables: &Tables, module: Module, text: &str) -> Option<Module> {
+        let language = self.language_of(tables, module)?;
         match language.manifest.modules.system {
             ModuleSystem::DottedPackages => dotted::child(self, tables, language, module, text),
             ModuleSystem::DeclaredPackages => declared::child(self, language, module, text),

@@ -159,8 +159,7 @@ impl<'a> Program<'a> {
 
     /// The root file of the library that a file knows under a name.
     pub(super) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
-        self.ask(Question::Library(file, name.into()));
-        self.tables.modules.library(file, name)
+        self.linked(file).library(file, name)
     }
 
     /// The package, or the part of a package's name, that a single word means in a file.
@@ -171,8 +170,7 @@ impl<'a> Program<'a> {
 
     /// Whether the package of a file says that it needs an outside library of this name.
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
-        self.ask(Question::DependsOn(file, name.into()));
-        self.tables.modules.depends_on(file, name)
+        self.linked(file).depends_on(file, name)
     }
 
     /// The module below another one under this name, in systems where folders nest modules.
@@ -181,7 +179,7 @@ impl<'a> Program<'a> {
             Module::File(file) => Question::ChildOfFile(file, name),
             Module::Package(package) => Question::ChildOfPackage(self.tables.modules.package(package).identity, name),
         });
-        self.tables.modules.child(self.tables, module, name)
+        self.tables.modules.child(self.tables, module, self.text(name))
     }
 
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].

@@ -28,11 +28,30 @@ impl Names {
         name
     }
 
-    /// Counts a file's names in.
-    pub(super) fn add(&mut self, unit: &UnitTable) {
+    /// Counts a file's names in; gives those that no file had.
+    pub(super) fn add(&mut self, unit: &UnitTable) -> Vec<Name> {
+        let mut first = Vec::new();
         for name in &unit.names {
-            self.files[name.0 as usize] += 1;
+            let files = &mut self.files[name.0 as usize];
+            *files += 1;
+            if *files == 1 {
+                first.push(*name);
+            }
         }
+        first
+    }
+
+    /// Counts a file's names out; gives those that no file has any more.
+    pub(super) fn remove(&mut self, unit: &UnitTable) -> Vec<Name> {
+        let mut last = Vec::new();
+        for name in &unit.names {
+            let files = &mut self.files[name.0 as usize];
+            *files -= 1;
+            if *files == 0 {
+                last.push(*name);
+            }
+        }
+        last
     }
 
     /// The name with this text, if some file has it.
@@ -71,6 +90,8 @@ pub(super) struct UnitTable {
     owners: FxHashMap<ScopeId, ExprId>,
     /// The calls that closures are arguments of, by the closure's scope, with the argument's position.
     calls: FxHashMap<ScopeId, (ExprId, usize)>,
+    /// Stands for everything that the resolution of other files may look at.
+    pub(super) interface: u64,
 }
 
 impl UnitTable {
@@ -105,7 +126,8 @@ impl UnitTable {
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let calls = calls_with_closures(facts);
-        Self { names: texts, bindings, reexports, wildcards, owners, calls }
+        let interface = super::interface::of(facts, &calls);
+        Self { names: texts, bindings, reexports, wildcards, owners, calls, interface }
     }
 }
 

@@ -1,7 +1,7 @@
 //! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
 
 use std::cell::Cell;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -145,7 +145,7 @@ impl Store {
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
         // The transaction begins with the first read: number and rows are of one state.
         let meta = super::read::meta(&reader.connection).map_err(|error| failed(&error))?;
-        if meta.identity != self.meta.identity {
+        if meta.identity.uid != self.meta.identity.uid {
             let detail = "the file was replaced while it was open";
             return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
         }
@@ -191,6 +191,13 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(super::statements::READER_SETTINGS)
 }
 
+/// The file of changes that are not carried over yet.
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
+}
+
 /// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.
 /// Gives the size of the file.
 fn check_header(path: &Path) -> Result<u64, StoreError> {
@@ -219,7 +226,9 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         size => size,
     };
     let wanted = u64::from(number(28)) * u64::from(page_size);
-    if bytes < wanted {
+    // While changes are carried over from the log, the header may run ahead of the file.
+    let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    if bytes < wanted && !has_log {
         return wrong(StoreErrorKind::Corrupt, format!("it ends after {bytes} of {wanted} bytes"));
     }
     Ok(bytes)

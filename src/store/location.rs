@@ -166,7 +166,13 @@ impl WriterLock {
     pub(super) fn remove_superseded(&self, generation: u64) {
         for older in self.location.generations().unwrap_or_default().into_iter().filter(|&older| older < generation) {
             // As above: a file that stays is superseded all the same.
-            let _ = fs::remove_file(self.location.generation_path(older));
+            let path = self.location.generation_path(older);
+            let _ = fs::remove_file(&path);
+            for ending in ["-wal", "-shm"] {
+                let mut name = path.clone().into_os_string();
+                name.push(ending);
+                let _ = fs::remove_file(name);
+            }
         }
     }
 }

@@ -22,6 +22,14 @@ pub(super) const WRITER_SETTINGS: &str = "
 PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 
+/// Settings of a file that is about to be read while others may change it.
+pub(super) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
+
+/// Settings of the connection that changes a store in place. A transaction that a loss of power takes back leaves the state
+/// before it.
+pub(super) const AMENDER_SETTINGS: &str =
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
+
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
         $($(#[$doc])* pub(super) const $name: Statement = Statement { text: $text };)+
@@ -63,8 +71,10 @@ statements! {
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
     NAMES_IGNORING_CASE = "SELECT id, text FROM name WHERE text = ?1 COLLATE NOCASE";
     SYMBOL_NAMES_BETWEEN = "SELECT id, text FROM name WHERE text >= ?1 COLLATE NOCASE AND text < ?2 COLLATE NOCASE \
-        AND id <= (SELECT symbol_names FROM meta)";
-    SYMBOL_NAMES = "SELECT id, text FROM name WHERE id <= (SELECT symbol_names FROM meta) ORDER BY id";
+        AND (id <= (SELECT symbol_names FROM meta) OR EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name.id))";
+    SYMBOL_NAMES = "SELECT id, text FROM name WHERE id <= (SELECT symbol_names FROM meta) UNION ALL \
+        SELECT n.id, n.text FROM (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s \
+        CROSS JOIN name n ON n.id = s.name";
 
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
@@ -117,6 +127,32 @@ statements! {
     ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";
     ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
     ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
+
+    // A change in place.
+    LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT max(id) FROM symbol), \
+        (SELECT max(id) FROM site), (SELECT max(id) FROM file)";
+    NAME_BY_TEXT = "SELECT id FROM name WHERE text = ?1 COLLATE NOCASE AND text = ?1";
+    LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
+    LISTS_OF_SITES = "SELECT DISTINCT target FROM site WHERE id >= ?1 AND id < ?2 AND verdict = 2";
+    IS_LIST_USED = "SELECT 1 FROM site WHERE target = ?1 AND verdict = 2 LIMIT 1";
+    REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
+    REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
+    REMOVE_SYMBOLS = "DELETE FROM symbol WHERE id >= ?1 AND id < ?2";
+    REMOVE_SITES = "DELETE FROM site WHERE id >= ?1 AND id < ?2";
+    REMOVE_SITE_FILES = "DELETE FROM site_file WHERE site >= ?1 AND site < ?2";
+    REMOVE_IMPORTS = "DELETE FROM import WHERE file = ?1";
+    REMOVE_PROBLEMS = "DELETE FROM problem WHERE file = ?1";
+    REMOVE_FILE_EDGES = "DELETE FROM file_edge WHERE source = ?1";
+    REMOVE_RELATIONS = "DELETE FROM relation WHERE source >= ?1 AND source < ?2";
+    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND verdict <= 1";
+    MOVE_CANDIDATES = "UPDATE candidate SET symbol = symbol + ?3 WHERE symbol >= ?1 AND symbol < ?2";
+    MOVE_RELATION_TARGETS = "UPDATE relation SET target = target + ?3 WHERE target >= ?1 AND target < ?2";
+    MOVE_CONTAINERS = "UPDATE symbol SET container = container + ?3 WHERE container >= ?1 AND container < ?2";
+    SET_SITE = "UPDATE site SET verdict = ?2, step = ?3, target = ?4 WHERE id = ?1";
+    SET_IMPORT = "UPDATE import SET target = ?3 WHERE file = ?1 AND place = ?2";
+    SET_REFERENCES = "UPDATE symbol SET refs = ?2 WHERE id = ?1";
+    SET_COUNTS = "UPDATE file SET resolved = ?2, likely = ?3, ambiguous = ?4, external = ?5, unresolved = ?6 WHERE id = ?1";
+    SET_META = "UPDATE meta SET generation = ?1, built_at_ns = ?2, files = ?3, symbols = ?4, sites = ?5";
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
 
+mod amend;
 mod numbering;
 
 use std::fs::{self, File};
@@ -12,16 +13,18 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{CachedStatement, Connection, params};
 
+pub use self::amend::{Amendment, Keys};
 use self::numbering::{FileSites, Numbering, name_of};
+use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
-use super::location::WriterLock;
+use super::location::{Location, WriterLock};
 use super::rows::Identity;
 use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, file_flags, words};
 use super::statements::{self, Statement};
 use super::views::VIEWS;
 use crate::model::Verdict;
 use crate::model::facts::{FileFacts, LocalSymbol};
-use crate::model::graph::{FileRecord, Graph, SymbolRef, Target};
+use crate::model::graph::{FileRecord, Graph, Resolution, SymbolRef, Target};
 
 const PAGE_SIZE: u64 = 4_096;
 
@@ -53,7 +56,7 @@ pub struct Published {
 pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
     let location = lock.location();
     lock.remove_leftovers();
-    let generation = location.generations()?.first().map_or(1, |newest| newest + 1);
+    let generation = next_generation(location)?;
     let temporary = location.temporary_path(generation);
     let identity = Identity { uid: random_number(), generation };
     let path = location.generation_path(generation);
@@ -68,6 +71,13 @@ pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result
         let _ = fs::remove_file(&temporary);
     }
     result
+}
+
+/// Higher than that of every file, and than the state that the newest one is in.
+fn next_generation(location: &Location) -> Result<u64, StoreError> {
+    let newest = location.generations()?.first().copied().unwrap_or(0);
+    let state = Store::open_newest(location).map_or(0, |store| store.identity().generation);
+    Ok(newest.max(state) + 1)
 }
 
 fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
@@ -134,6 +144,8 @@ fn write_database(
         numbering.symbol_names,
     ])?;
     connection.execute_batch("COMMIT")?;
+    // From here on the file may be changed while it is read.
+    connection.execute_batch(statements::SHARED_SETTINGS)?;
     connection.close().map_err(|(_, error)| error)
 }
 
@@ -161,7 +173,7 @@ impl RowWriter<'_> {
 
     fn names(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
         let mut add = self.prepare(statements::ADD_NAME)?;
-        for (key, name) in (1_u32..).zip(&numbering.names) {
+        for (key, name) in &numbering.names {
             add.execute(params![key, name])?;
         }
         Ok(())
@@ -169,7 +181,7 @@ impl RowWriter<'_> {
 
     fn candidates(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
         let mut add = self.prepare(statements::ADD_CANDIDATE)?;
-        for (set, symbols) in (1_u32..).zip(&numbering.candidate_sets) {
+        for (set, symbols) in &numbering.candidate_sets {
             for &symbol in *symbols {
                 add.execute(params![set, numbering.symbol(symbol)])?;
             }
@@ -218,17 +230,8 @@ impl RowWriter<'_> {
         self.symbols(numbering, place, (facts, containers), &sites)?;
         self.sites(numbering, place, facts, &sites)?;
         self.imports_and_problems(graph, numbering, place, facts)?;
-        let mut add = self.prepare(statements::ADD_RELATION)?;
-        let mut relations = graph.resolutions.get(place).map(|found| found.relations.clone()).unwrap_or_default();
-        relations.dedup();
-        for relation in relations {
-            let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
-            add.execute(params![ends.0, relation.kind as u8, ends.1])?;
-        }
-        let mut add = self.prepare(statements::ADD_FILE_EDGE)?;
-        for (target, weight) in sites.file_edges(graph, place) {
-            add.execute(params![file, numbering.file(target), weight])?;
-        }
+        relations(self, graph, numbering, place)?;
+        file_edges(self, graph, numbering, place, &sites)?;
         Ok(sites.len())
     }
 
@@ -270,7 +273,7 @@ impl RowWriter<'_> {
                 symbol.name_at.column,
                 &*symbol.signature,
                 &*symbol.doc,
-                numbering.references[key as usize - 1],
+                numbering.references(place, member),
                 numbering.first_sites[place] + span.start,
                 span.len,
             ])?;
@@ -284,12 +287,7 @@ impl RowWriter<'_> {
         let mut add_file = self.prepare(statements::ADD_SITE_FILE)?;
         for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
             let resolution = site.resolution;
-            let target = match &resolution.target {
-                Target::None | Target::File(_) => None,
-                Target::Symbol(symbol) => Some(numbering.symbol(*symbol)),
-                Target::Candidates(symbols) => Some(numbering.candidate_set(symbols)),
-                Target::External(name) => Some(numbering.name(name)),
-            };
+            let (target, target_file) = self.target(numbering, resolution);
             add.execute(params![
                 key,
                 numbering.file(place),
@@ -302,11 +300,22 @@ impl RowWriter<'_> {
                 site.facts.at.column,
                 target,
             ])?;
-            if let Target::File(target) = resolution.target {
-                add_file.execute(params![key, numbering.file(target.0 as usize)])?;
+            if let Some(target) = target_file {
+                add_file.execute(params![key, target])?;
             }
         }
         Ok(())
+    }
+
+    /// The key of what a site leads to, and of the file that it leads to as a whole.
+    fn target(&self, numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<u32>, Option<u32>) {
+        match &resolution.target {
+            Target::None => (None, None),
+            Target::File(file) => (None, Some(numbering.file(file.0 as usize))),
+            Target::Symbol(symbol) => (Some(numbering.symbol(*symbol)), None),
+            Target::Candidates(symbols) => (Some(numbering.candidate_set(symbols)), None),
+            Target::External(name) => (Some(numbering.name(name)), None),
+        }
     }
 
     fn imports_and_problems(
@@ -332,6 +341,33 @@ impl RowWriter<'_> {
         }
         Ok(())
     }
+}
+
+/// Writes the relations that start in a file.
+fn relations(rows: &RowWriter<'_>, graph: &Graph, numbering: &Numbering<'_>, place: usize) -> rusqlite::Result<()> {
+    let mut add = rows.prepare(statements::ADD_RELATION)?;
+    let mut relations = graph.resolutions.get(place).map(|found| found.relations.clone()).unwrap_or_default();
+    relations.dedup();
+    for relation in relations {
+        let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
+        add.execute(params![ends.0, relation.kind as u8, ends.1])?;
+    }
+    Ok(())
+}
+
+/// Writes which other files a file leads to.
+fn file_edges(
+    rows: &RowWriter<'_>,
+    graph: &Graph,
+    numbering: &Numbering<'_>,
+    place: usize,
+    sites: &FileSites<'_>,
+) -> rusqlite::Result<()> {
+    let mut add = rows.prepare(statements::ADD_FILE_EDGE)?;
+    for (target, weight) in sites.file_edges(graph, place) {
+        add.execute(params![numbering.file(place), numbering.file(target), weight])?;
+    }
+    Ok(())
 }
 
 /// SQLite's integers are signed: the same bits.

@@ -11,7 +11,8 @@ use crate::resolve::tables::Tables;
 use crate::resolve::unit::Unit;
 use crate::resolve::{Name, Program};
 use packages::Package;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
 
 /// The trees of all crates.
 #[derive(Debug, Default)]
@@ -105,6 +106,26 @@ impl Index {
 }
 
 impl Index {
+    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the number of a file's path.
+    pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
+        let Some(place) = self.places.get(&file) else { return 0 };
+        let mut hasher = FxHasher::default();
+        (path(place.root), place.parent.map(|(parent, scope)| (path(parent), scope))).hash(&mut hasher);
+        if let Some(package) = place.package.map(|position| &self.packages[position]) {
+            (&package.folder, &package.renames, &package.dependencies).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Stands for all libraries.
+    pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
+        let mut hasher = FxHasher::default();
+        for package in &self.packages {
+            (&package.folder, &package.library_name, package.library.map(path)).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
         let package = self.places.get(&file).and_then(|place| place.package).map(|position| &self.packages[position]);
         package.is_some_and(|package| package.dependencies.contains(name))

@@ -4,8 +4,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::facts::{FileFacts, NameId, Site};
-use crate::model::graph::{Graph, Resolution, SymbolRef, Target};
+use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
+use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 
 /// What resolution said of a file that it has no entry for.
@@ -13,20 +13,22 @@ static FAULT: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step
 
 /// Every key of a store.
 pub(super) struct Numbering<'g> {
-    /// Names by key, from key 1. Those of symbols come first.
-    pub(super) names: Vec<&'g str>,
+    /// Names to add, with their keys. In a new store those of symbols come first.
+    pub(super) names: Vec<(u32, &'g str)>,
     /// How many names symbols have.
     pub(super) symbol_names: usize,
+    /// The key of each file.
+    pub(super) files: Vec<u32>,
     /// The first symbol key of each file.
     pub(super) first_symbols: Vec<u32>,
     /// The first site key of each file.
     pub(super) first_sites: Vec<u32>,
-    /// Resolved and likely sites of each symbol, by key from key 1.
-    pub(super) references: Vec<u32>,
-    /// Distinct sets of candidates by key, from key 1.
-    pub(super) candidate_sets: Vec<&'g [SymbolRef]>,
-    name_keys: FxHashMap<&'g str, u32>,
-    set_keys: FxHashMap<&'g [SymbolRef], u32>,
+    /// Resolved and likely sites of each symbol, by file.
+    pub(super) references: Vec<Vec<u32>>,
+    /// Distinct sets of candidates to add, with their keys.
+    pub(super) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
+    pub(super) name_keys: FxHashMap<&'g str, u32>,
+    pub(super) set_keys: FxHashMap<&'g [SymbolRef], u32>,
 }
 
 impl<'g> Numbering<'g> {
@@ -35,9 +37,10 @@ impl<'g> Numbering<'g> {
         let mut numbering = Self {
             names: Vec::new(),
             symbol_names: 0,
+            files: (1..).take(graph.files.len()).collect(),
             first_symbols: Vec::with_capacity(graph.files.len()),
             first_sites: Vec::with_capacity(graph.files.len()),
-            references: Vec::new(),
+            references: references(graph),
             candidate_sets: Vec::new(),
             name_keys: FxHashMap::default(),
             set_keys: FxHashMap::default(),
@@ -54,7 +57,6 @@ impl<'g> Numbering<'g> {
         }
         key(next, "symbols")?;
         numbering.symbol_names = numbering.names.len();
-        numbering.references = vec![0; usize::try_from(next - 1).expect("symbols are limited to 32 bits")];
         let mut next = 1_u64;
         for (place, record) in graph.files.iter().enumerate() {
             numbering.first_sites.push(key(next, "sites")?);
@@ -72,18 +74,14 @@ impl<'g> Numbering<'g> {
         for site in sites.in_order() {
             self.intern(name_of(facts, site.facts.name));
             match &site.resolution.target {
-                Target::Symbol(symbol) => {
-                    let key = self.symbol(*symbol);
-                    self.references[key as usize - 1] += 1;
-                }
                 Target::Candidates(symbols) => {
                     let next = self.candidate_sets.len() as u32 + 1;
                     if *self.set_keys.entry(symbols).or_insert(next) == next {
-                        self.candidate_sets.push(symbols);
+                        self.candidate_sets.push((next, symbols));
                     }
                 }
                 Target::External(name) => self.intern(name),
-                Target::None | Target::File(_) => {}
+                Target::None | Target::Symbol(_) | Target::File(_) => {}
             }
         }
         for import in &facts.imports {
@@ -98,13 +96,18 @@ impl<'g> Numbering<'g> {
     fn intern(&mut self, name: &'g str) {
         let next = self.names.len() as u32 + 1;
         if *self.name_keys.entry(name).or_insert(next) == next {
-            self.names.push(name);
+            self.names.push((next, name));
         }
+    }
+
+    /// How many sites lead to a symbol.
+    pub(super) fn references(&self, place: usize, symbol: LocalSymbol) -> u32 {
+        self.references[place][symbol.0 as usize]
     }
 
     /// The key of a file.
     pub(super) fn file(&self, place: usize) -> u32 {
-        place as u32 + 1
+        self.files[place]
     }
 
     /// The key of a name that is in the graph.
@@ -124,8 +127,22 @@ impl<'g> Numbering<'g> {
 
     /// How many symbols there are.
     pub(super) fn symbol_total(&self) -> usize {
-        self.references.len()
+        self.references.iter().map(Vec::len).sum()
     }
+}
+
+/// How many resolved and likely sites lead to each symbol, by file.
+pub(super) fn references(graph: &Graph) -> Vec<Vec<u32>> {
+    let count = |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
+    let mut references: Vec<Vec<u32>> = graph.files.iter().map(|record| vec![0; count(record)]).collect();
+    for resolution in graph.resolutions.iter().flat_map(|resolution| &resolution.sites) {
+        if let Target::Symbol(symbol) = resolution.target
+            && resolution.step != Step::LocalValue
+        {
+            references[symbol.file.0 as usize][symbol.symbol.0 as usize] += 1;
+        }
+    }
+    references
 }
 
 /// The text of a name; empty for what has none (a pattern, an anonymous thing that sites lie in).
@@ -133,12 +150,17 @@ pub(super) fn name_of(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |place| &facts.names[place])
 }
 
-fn key(number: u64, what: &str) -> Result<u32, String> {
+pub(super) fn key(number: u64, what: &str) -> Result<u32, String> {
     // Half of the range, so that a key is a positive number everywhere.
     u32::try_from(number)
         .ok()
         .filter(|&key| key < u32::MAX / 2)
         .ok_or_else(|| format!("more {what} than a store can hold ({})", u32::MAX / 2))
+}
+
+/// Whether a site is stored: one that names a local value leads to no symbol.
+pub(super) fn is_stored(resolution: &Resolution) -> bool {
+    resolution.step != Step::LocalValue
 }
 
 /// A site with its answer.
@@ -162,6 +184,8 @@ pub(super) struct SiteSpan {
 /// The sites of one file that are stored, in order of place. Those that name a local value lead to no symbol and are left out.
 pub(super) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
+    /// The position of each among all sites of the file.
+    positions: Vec<usize>,
 }
 
 impl<'g> FileSites<'g> {
@@ -172,12 +196,18 @@ impl<'g> FileSites<'g> {
         let mut sites: Vec<_> = all
             .iter()
             .enumerate()
-            .map(|(number, facts)| ResolvedSite { facts, resolution: resolutions.get(number).unwrap_or(&FAULT) })
-            .filter(|site| site.resolution.step != Step::LocalValue)
+            .map(|(number, facts)| (number, ResolvedSite { facts, resolution: resolutions.get(number).unwrap_or(&FAULT) }))
+            .filter(|(_, site)| is_stored(site.resolution))
             .collect();
         // Already in order as extraction gives them; readers rely on it.
-        sites.sort_by_key(|site| site.facts.at);
-        Self { sites }
+        sites.sort_by_key(|(_, site)| site.facts.at);
+        let (positions, sites) = sites.into_iter().unzip();
+        Self { sites, positions }
+    }
+
+    /// What another resolution of the same file says of the same sites.
+    pub(super) fn like<'r>(&self, resolution: &'r FileResolution) -> impl Iterator<Item = &'r Resolution> {
+        self.positions.iter().map(|position| resolution.sites.get(*position).unwrap_or(&FAULT))
     }
 
     /// How many.

@@ -1,0 +1,303 @@
+//! What is known of a repository in use, kept between runs: facts, tables, results, and the keys they have in the store. A
+//! change of files costs what it concerns: only those are read, only what depends on them is resolved and written again.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashSet;
+
+use super::plan::{self, Neighbours};
+use super::progress::{Phase, Stopwatch, Timing};
+use super::resolve::{bring_relations_home, resolve};
+use super::take_in::{self, TakenIn};
+use super::workers::Workers;
+use super::{IndexError, Progress, Run};
+use crate::model::RepoPath;
+use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
+use crate::resolve::{Asked, ProjectFile, Tables, Updated};
+use crate::source::{self, WalkedFile, WalkedKind};
+use crate::store::{Amendment, Identity, Keys, Location, Snapshot, WriterLock};
+
+/// How long what is known of a repository is kept after its last use.
+const KEPT: Duration = Duration::from_secs(60);
+
+/// Those of a process. What is in use by one run is not there for another.
+#[derive(Debug, Default)]
+pub struct Residents(Mutex<Vec<(Location, Instant, Resident)>>);
+
+impl Residents {
+    /// None yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What is known of a repository, if that is what its store holds.
+    pub(super) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = kept.iter().position(|(known, _, _)| known == location)?;
+        let (_, _, resident) = kept.swap_remove(place);
+        (resident.identity == Some(snapshot.identity())).then_some(resident)
+    }
+
+    pub(super) fn put(&self, location: &Location, resident: Resident) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|(known, _, _)| known != location);
+        kept.push((location.clone(), Instant::now(), resident));
+    }
+
+    /// Lets go of what nobody has used for a while. The caller has a clock.
+    pub fn sweep(&self) {
+        let now = Instant::now();
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (kept_on, idle) = std::mem::take(&mut *kept).into_iter().partition(|(_, used, _)| now.duration_since(*used) < KEPT);
+        *kept = kept_on;
+        drop(kept);
+        let idle: Vec<(Location, Instant, Resident)> = idle;
+        // Outside of the lock: this can be a lot of memory.
+        drop(idle);
+    }
+}
+
+/// One repository.
+#[derive(Debug)]
+pub(super) struct Resident {
+    graph: Graph,
+    project_files: Vec<ProjectFile>,
+    neighbours: Neighbours,
+    tables: Tables,
+    /// What was looked at for each file.
+    asked: Vec<Asked>,
+    /// The relations that each file speaks of, wherever they start.
+    relations: Vec<Vec<Relation>>,
+    keys: Option<Keys>,
+    /// The state of the store that holds the graph.
+    identity: Option<Identity>,
+}
+
+impl Resident {
+    /// Reads and resolves a whole repository.
+    pub(super) fn build(root: &Path, run: &Run) -> Result<(Self, Vec<Timing>), IndexError> {
+        let mut stopwatch = Stopwatch::start();
+        (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
+        let walk = source::walk(root, run.limits.threads, run.cancel)?;
+        let plan = plan::plan(walk);
+        stopwatch.lap(Phase::Walk);
+
+        let workers = Workers::start(root, &run.limits)?;
+        let TakenIn { files, project_files } = take_in::take_in(root, &plan, run, &workers);
+        run.check(root)?;
+        stopwatch.lap(Phase::Extract);
+
+        let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
+        let tables = workers.run(|| Tables::new(&files, &project_files)).map_err(failed)?;
+        let results = resolve(&tables, &files, 0..files.len(), run, &workers);
+        run.check(root)?;
+        let mut resolutions = vec![FileResolution::default(); files.len()];
+        let mut asked = vec![Asked::default(); files.len()];
+        for (position, resolved) in results {
+            resolutions[position] = resolved.resolution;
+            asked[position] = resolved.asked;
+        }
+        let relations = resolutions.iter().map(|found| found.relations.clone()).collect();
+        bring_relations_home(&mut resolutions);
+        stopwatch.lap(Phase::Resolve);
+        let graph = Graph { files, resolutions };
+        let neighbours = plan.into_neighbours();
+        let resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
+        Ok((resident, stopwatch.laps()))
+    }
+
+    pub(super) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    pub(super) fn into_graph(self) -> Graph {
+        self.graph
+    }
+
+    /// Learns the keys of the store that holds the graph; false if it does not.
+    pub(super) fn settle(&mut self, snapshot: &Snapshot) -> Result<bool, IndexError> {
+        self.keys = Keys::of(&self.graph, snapshot)?;
+        self.identity = Some(snapshot.identity());
+        Ok(self.keys.is_some())
+    }
+
+    /// Takes changed files in, here and in the store.
+    pub(super) fn apply(
+        &mut self,
+        lock: &WriterLock,
+        (touched, gone): (Vec<WalkedFile>, &[RepoPath]),
+        run: &Run,
+    ) -> Result<(Identity, Vec<Timing>), IndexError> {
+        let root = lock.location().root();
+        let mut stopwatch = Stopwatch::start();
+        let workers = Workers::start(root, &run.limits)?;
+        let (records, changed) = self.read(root, touched, gone, run, &workers);
+        run.check(root)?;
+        stopwatch.lap(Phase::Extract);
+
+        let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
+        let Self { tables, project_files, asked, .. } = self;
+        let updated = workers.run(|| tables.update(&records, project_files, asked)).map_err(failed)?;
+        let affected: Vec<usize> = updated.affected.iter().map(|file| file.0 as usize).collect();
+        let results = resolve(&self.tables, &records, affected.into_iter(), run, &workers);
+        run.check(root)?;
+        let before = self.take_results(records, &updated, results);
+        let related = self.settle_relations(&before);
+        stopwatch.lap(Phase::Resolve);
+
+        (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
+        let is_changed: FxHashSet<FileId> = changed.iter().copied().collect();
+        let resolved: Vec<(FileId, FileResolution)> =
+            before.resolutions.into_iter().filter(|(file, _)| !is_changed.contains(file)).collect();
+        let amendment =
+            Amendment { graph: &self.graph, origins: &before.origins, changed: &changed, resolved: &resolved, related: &related };
+        let known = self.identity.zip(self.keys.as_mut());
+        let (identity, keys) = known.expect("a resident that is kept has settled with its store");
+        let identity = amendment.write(lock, identity, keys)?;
+        self.identity = Some(identity);
+        stopwatch.lap(Phase::Write);
+        Ok((identity, stopwatch.laps()))
+    }
+
+    /// Reads the touched files and those whose language their neighbours decide otherwise now. Gives all records, and which of
+    /// them are new or other ones.
+    fn read(
+        &mut self,
+        root: &Path,
+        touched: Vec<WalkedFile>,
+        gone: &[RepoPath],
+        run: &Run,
+        workers: &Workers,
+    ) -> (Vec<FileRecord>, Vec<FileId>) {
+        let away: FxHashSet<&RepoPath> = gone.iter().chain(touched.iter().map(|file| &file.path)).collect();
+        let mut kept: Vec<FileRecord> = self.graph.files.iter().filter(|record| !away.contains(&record.path)).cloned().collect();
+        let paths = kept.iter().map(|record| &record.path).chain(touched.iter().map(|file| &file.path));
+        let neighbours = plan::neighbours(paths);
+        let mut touched = touched;
+        kept.retain(|record| {
+            let directory = record.path.directory();
+            let settled =
+                neighbours.get(directory) == self.neighbours.get(directory) || !plan::is_settled_by_neighbours(&record.path);
+            if !settled {
+                let kind = WalkedKind::File;
+                touched.push(WalkedFile { path: record.path.clone(), stamp: record.stamp, kind });
+            }
+            settled
+        });
+        let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
+        self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
+        let plan = plan::plan_among(touched, neighbours);
+        let taken = take_in::take_in(root, &plan, run, workers);
+        self.neighbours = plan.into_neighbours();
+        self.project_files.extend(taken.project_files);
+        self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
+        kept.extend(taken.files);
+        kept.sort_by(|a, b| a.path.cmp(&b.path));
+        let changed = ids(&kept).filter(|id| again.contains(&kept[id.0 as usize].path)).collect();
+        (kept, changed)
+    }
+
+    /// Puts results in their places and moves those that stay. Gives what was there before, in terms of positions now.
+    fn take_results(
+        &mut self,
+        records: Vec<FileRecord>,
+        updated: &Updated,
+        results: Vec<(usize, crate::resolve::Resolved)>,
+    ) -> Before {
+        let moved = &updated.moved;
+        let stays = moved.len() == records.len() && ids(&records).zip(moved).all(|(id, to)| *to == Some(id));
+        let mut origins = vec![None; records.len()];
+        let mut resolutions = vec![FileResolution::default(); records.len()];
+        let mut relations = vec![Vec::new(); records.len()];
+        let mut asked = vec![Asked::default(); records.len()];
+        let old = std::mem::take(&mut self.graph).resolutions.into_iter();
+        let old = old.zip(std::mem::take(&mut self.relations)).zip(moved);
+        for (origin, ((mut resolution, mut spoken), to)) in old.enumerate() {
+            let Some(to) = to else { continue };
+            if !stays {
+                move_files(&mut resolution, moved);
+                spoken.iter_mut().for_each(|relation| move_relation(relation, moved));
+            }
+            let place = to.0 as usize;
+            origins[place] = Some(origin);
+            resolutions[place] = resolution;
+            relations[place] = spoken;
+        }
+        let own: Vec<Vec<Relation>> = resolutions.iter().map(|found| found.relations.clone()).collect();
+        for (place, kept) in std::mem::take(&mut self.asked).into_iter().enumerate() {
+            asked[place] = kept;
+        }
+        let is_skipped = |place: usize| records[place].content.is_err();
+        let mut before = Vec::with_capacity(results.len());
+        for place in (0..records.len()).filter(|&place| is_skipped(place)) {
+            resolutions[place] = FileResolution::default();
+            relations[place] = Vec::new();
+            asked[place] = Asked::default();
+        }
+        for (place, resolved) in results {
+            let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+            relations[place] = resolved.resolution.relations.clone();
+            before.push((id, std::mem::replace(&mut resolutions[place], resolved.resolution)));
+            asked[place] = resolved.asked;
+        }
+        before.sort_by_key(|(file, _)| *file);
+        self.graph = Graph { files: records, resolutions };
+        self.relations = relations;
+        self.asked = asked;
+        Before { origins, resolutions: before, relations: own }
+    }
+
+    /// Puts every relation to the file that it starts in. Gives the files that start other ones than before.
+    fn settle_relations(&mut self, before: &Before) -> Vec<FileId> {
+        for (found, spoken) in self.graph.resolutions.iter_mut().zip(&self.relations) {
+            found.relations.clone_from(spoken);
+        }
+        bring_relations_home(&mut self.graph.resolutions);
+        let after = self.graph.resolutions.iter().map(|found| &found.relations);
+        ids(&self.graph.files).zip(after.zip(&before.relations)).filter(|(_, (a, b))| a != b).map(|(id, _)| id).collect()
+    }
+}
+
+/// How things were, in terms of positions now.
+struct Before {
+    /// Where each file was.
+    origins: Vec<Option<usize>>,
+    /// Of the files that were resolved again.
+    resolutions: Vec<(FileId, FileResolution)>,
+    /// The relations that started in each file.
+    relations: Vec<Vec<Relation>>,
+}
+
+fn ids(files: &[FileRecord]) -> impl Iterator<Item = FileId> + use<> {
+    (0..u32::try_from(files.len()).expect("a repository has far fewer than 2^32 files")).map(FileId)
+}
+
+/// Stands for a file that is gone: equal to no other.
+const GONE: FileId = FileId(u32::MAX);
+
+fn move_file(file: &mut FileId, moved: &[Option<FileId>]) {
+    *file = moved.get(file.0 as usize).copied().flatten().unwrap_or(GONE);
+}
+
+fn move_relation(relation: &mut Relation, moved: &[Option<FileId>]) {
+    move_file(&mut relation.from.file, moved);
+    move_file(&mut relation.to.file, moved);
+}
+
+/// Gives the files that a result names their positions now.
+fn move_files(found: &mut FileResolution, moved: &[Option<FileId>]) {
+    let symbol = |symbol: &mut SymbolRef| move_file(&mut symbol.file, moved);
+    for site in &mut found.sites {
+        match &mut site.target {
+            Target::Symbol(target) => symbol(target),
+            Target::Candidates(targets) => targets.iter_mut().for_each(symbol),
+            Target::File(file) => move_file(file, moved),
+            Target::None | Target::External(_) => {}
+        }
+    }
+    found.imports.iter_mut().flatten().for_each(|file| move_file(file, moved));
+    found.relations.iter_mut().for_each(|relation| move_relation(relation, moved));
+    found.containers.iter_mut().for_each(|(_, container)| symbol(container));
+}

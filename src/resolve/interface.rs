@@ -1,0 +1,382 @@
+//! One number for everything in a file's facts that the resolution of other files may look at. What only the sites of the
+//! file itself lead to is left out, and so are places: a body can change without it.
+
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// The number of a file. `calls` has the calls that closures are arguments of.
+pub(super) fn of(facts: &FileFacts, calls: &FxHashMap<ScopeId, (ExprId, usize)>) -> u64 {
+    let mut reach = Reach::new(facts, calls);
+    reach.start();
+    while let Some(step) = reach.waiting.pop() {
+        match step {
+            Step::Expr(expr) => reach.expr(expr),
+            Step::Binding(binding) => reach.binding(binding),
+            Step::Scope(scope) => reach.scope(scope),
+        }
+    }
+    reach.places();
+    reach.number()
+}
+
+enum Step {
+    Expr(usize),
+    Binding(usize),
+    Scope(usize),
+}
+
+/// What others can get to, starting at symbols and the names outside of bodies.
+struct Reach<'f> {
+    facts: &'f FileFacts,
+    calls: &'f FxHashMap<ScopeId, (ExprId, usize)>,
+    by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>>,
+    by_scope: FxHashMap<ScopeId, Vec<usize>>,
+    exprs: Vec<bool>,
+    bindings: Vec<bool>,
+    scopes: Vec<bool>,
+    /// Scopes of which all names are reached.
+    open: Vec<bool>,
+    waiting: Vec<Step>,
+    /// Every place of what is reached, in order: only the order of places matters.
+    places: Vec<u32>,
+}
+
+impl<'f> Reach<'f> {
+    fn new(facts: &'f FileFacts, calls: &'f FxHashMap<ScopeId, (ExprId, usize)>) -> Self {
+        let mut by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>> = FxHashMap::default();
+        let mut by_scope: FxHashMap<ScopeId, Vec<usize>> = FxHashMap::default();
+        for (position, binding) in facts.bindings.iter().enumerate() {
+            by_name.entry(binding.name).or_default().push((binding.scope, position));
+            by_scope.entry(binding.scope).or_default().push(position);
+        }
+        Self {
+            facts,
+            calls,
+            by_name,
+            by_scope,
+            exprs: vec![false; facts.exprs.len()],
+            bindings: vec![false; facts.bindings.len()],
+            scopes: vec![false; facts.scopes.len()],
+            open: vec![false; facts.scopes.len()],
+            waiting: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    fn start(&mut self) {
+        for (position, scope) in self.facts.scopes.iter().enumerate() {
+            if matches!(scope.kind, ScopeKind::File | ScopeKind::Module | ScopeKind::Type) {
+                self.open_scope(ScopeId::at(position));
+            }
+        }
+        for symbol in &self.facts.symbols {
+            for expr in [symbol.ty, symbol.owner, symbol.implements] {
+                self.want(expr);
+            }
+            for run in [symbol.values, symbol.decorators, symbol.bases] {
+                self.want_all(run);
+            }
+            for binding in symbol.params.range().chain(symbol.type_params.range()) {
+                self.want_binding(binding);
+            }
+            self.want_scope(symbol.scope);
+            self.want_scope(symbol.inner);
+            if !symbol.kind.is_callable() {
+                self.open_scope(symbol.inner);
+            }
+        }
+        for import in &self.facts.imports {
+            self.want_scope(import.scope);
+        }
+        // Which conditions hold for a symbol is a matter of places.
+        self.places.extend(self.facts.symbols.iter().map(last_byte));
+        self.places.extend(self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]));
+    }
+
+    fn want(&mut self, expr: ExprId) {
+        if let Some(expr) = expr.get()
+            && !std::mem::replace(&mut self.exprs[expr], true)
+        {
+            self.waiting.push(Step::Expr(expr));
+        }
+    }
+
+    fn want_all(&mut self, run: Run) {
+        let facts = self.facts;
+        for expr in &facts.lists[run.range()] {
+            self.want(*expr);
+        }
+    }
+
+    fn want_binding(&mut self, binding: usize) {
+        if binding < self.bindings.len() && !std::mem::replace(&mut self.bindings[binding], true) {
+            self.waiting.push(Step::Binding(binding));
+        }
+    }
+
+    fn want_scope(&mut self, scope: ScopeId) {
+        if let Some(scope) = scope.get()
+            && !std::mem::replace(&mut self.scopes[scope], true)
+        {
+            self.waiting.push(Step::Scope(scope));
+        }
+    }
+
+    /// Everything that a scope binds.
+    fn open_scope(&mut self, scope: ScopeId) {
+        let Some(position) = scope.get() else { return };
+        self.want_scope(scope);
+        if !std::mem::replace(&mut self.open[position], true) {
+            for binding in self.by_scope.get(&scope).cloned().unwrap_or_default() {
+                self.want_binding(binding);
+            }
+        }
+    }
+
+    /// Everything that a name may mean from a scope outwards.
+    fn want_name(&mut self, name: NameId, scope: ScopeId) {
+        self.want_scope(scope);
+        let Some(bindings) = self.by_name.get(&name).cloned() else { return };
+        let mut around = scope;
+        while let Some(position) = around.get() {
+            for (_, binding) in bindings.iter().filter(|(of, _)| *of == around) {
+                self.want_binding(*binding);
+            }
+            around = self.facts.scopes[position].parent;
+        }
+    }
+
+    /// A closure: what it binds, and the call that it is given to.
+    fn want_closure(&mut self, scope: ScopeId) {
+        self.open_scope(scope);
+        if let Some((call, _)) = self.calls.get(&scope) {
+            self.want(*call);
+        }
+    }
+
+    fn expr(&mut self, position: usize) {
+        self.places.push(self.facts.positions[position]);
+        match self.facts.exprs[position] {
+            Expr::Name(name, scope) => self.want_name(name, scope),
+            Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
+                self.want(of);
+                self.want_all(run);
+            }
+            Expr::Index(a, b) | Expr::Mapping(a, b) => {
+                self.want(a);
+                self.want(b);
+            }
+            Expr::Member(of, _)
+            | Expr::Element(of)
+            | Expr::Await(of)
+            | Expr::Item(of, _)
+            | Expr::OfType(of)
+            | Expr::Wrap(of, _)
+            | Expr::Array(of)
+            | Expr::Base(of, _)
+            | Expr::Key(of)
+            | Expr::Unwrapped(of)
+            | Expr::Enter(of)
+            | Expr::TypeOf(of) => self.want(of),
+            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => self.want_scope(scope),
+            Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.want_all(run),
+            Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => self.want_closure(scope),
+            Expr::Literal(_) | Expr::Unknown => {}
+        }
+    }
+
+    fn binding(&mut self, position: usize) {
+        let binding = &self.facts.bindings[position];
+        self.want(binding.ty);
+        self.want(binding.value);
+        self.want_scope(binding.scope);
+        self.want_scope(binding.block);
+        self.places.push(binding.from);
+        if binding.kind == BindingKind::Param {
+            // What callers give to a closure is asked of the call that the closure is given to.
+            self.want_closure_around(binding.scope);
+        }
+    }
+
+    fn want_closure_around(&mut self, scope: ScopeId) {
+        if let Some((call, _)) = self.calls.get(&scope) {
+            self.want(*call);
+        }
+    }
+
+    fn scope(&mut self, position: usize) {
+        let scope = &self.facts.scopes[position];
+        self.want_scope(scope.parent);
+        self.want(scope.owner);
+    }
+
+    fn places(&mut self) {
+        self.places.sort_unstable();
+        self.places.dedup();
+    }
+
+    fn number(&self) -> u64 {
+        let facts = self.facts;
+        let ranks = Ranks {
+            facts,
+            exprs: ranks(&self.exprs),
+            scopes: ranks(&self.scopes),
+            bindings: ranks(&self.bindings),
+            places: &self.places,
+        };
+        let mut hasher = FxHasher::default();
+        (&facts.package, facts.test, facts.generated).hash(&mut hasher);
+        for (position, scope) in reached(&facts.scopes, &self.scopes) {
+            ranks.scope(&mut hasher, position, scope);
+        }
+        facts.symbols.len().hash(&mut hasher);
+        for symbol in &facts.symbols {
+            ranks.symbol(&mut hasher, symbol);
+        }
+        for (_, binding) in reached(&facts.bindings, &self.bindings) {
+            ranks.binding(&mut hasher, binding);
+        }
+        for import in &facts.imports {
+            ranks.name(&mut hasher, import.item);
+            ranks.name(&mut hasher, import.alias);
+            // Tables name scopes of imports by their position.
+            (import.kind as u8, &import.module, import.level, import.reexport, import.type_only, import.scope).hash(&mut hasher);
+        }
+        for condition in &facts.conditions {
+            ranks.name(&mut hasher, condition.tested);
+            (ranks.place(condition.start), ranks.place(condition.end), condition.holds).hash(&mut hasher);
+        }
+        for (position, expr) in reached(&facts.exprs, &self.exprs) {
+            ranks.expr(&mut hasher, *expr, facts.positions[position]);
+        }
+        hasher.finish()
+    }
+}
+
+fn last_byte(symbol: &Symbol) -> u32 {
+    symbol.extent.end_byte.saturating_sub(1)
+}
+
+fn reached<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usize, &'f T)> {
+    all.iter().enumerate().filter(|(position, _)| wanted[*position])
+}
+
+/// For each position, how many before it are reached.
+fn ranks(wanted: &[bool]) -> Vec<u32> {
+    wanted
+        .iter()
+        .scan(0, |count, wanted| {
+            let rank = *count;
+            *count += u32::from(*wanted);
+            Some(rank)
+        })
+        .collect()
+}
+
+/// Ids as they would be if there were nothing but what is reached.
+struct Ranks<'f> {
+    facts: &'f FileFacts,
+    exprs: Vec<u32>,
+    scopes: Vec<u32>,
+    bindings: Vec<u32>,
+    places: &'f [u32],
+}
+
+impl Ranks<'_> {
+    fn of(ranks: &[u32], position: Option<usize>) -> u32 {
+        position.map_or(u32::MAX, |position| ranks[position])
+    }
+
+    fn place(&self, place: u32) -> usize {
+        self.places.partition_point(|&other| other < place)
+    }
+
+    fn name(&self, hasher: &mut FxHasher, name: NameId) {
+        name.get().map(|position| &*self.facts.names[position]).hash(hasher);
+    }
+
+    fn run(&self, hasher: &mut FxHasher, run: Run) {
+        run.len.hash(hasher);
+        for expr in &self.facts.lists[run.range()] {
+            self.expr_id(*expr).hash(hasher);
+        }
+    }
+
+    fn expr_id(&self, expr: ExprId) -> u32 {
+        Self::of(&self.exprs, expr.get())
+    }
+
+    fn scope_id(&self, scope: ScopeId) -> u32 {
+        Self::of(&self.scopes, scope.get())
+    }
+
+    fn scope(&self, hasher: &mut FxHasher, position: usize, scope: &Scope) {
+        let parts = (scope.kind as u8, self.scope_id(scope.parent), scope.symbol, self.expr_id(scope.owner));
+        parts.hash(hasher);
+        // Tables name namespaces by the position of their scope.
+        let named = matches!(scope.kind, ScopeKind::File | ScopeKind::Module);
+        named.then_some(position).hash(hasher);
+    }
+
+    fn symbol(&self, hasher: &mut FxHasher, symbol: &Symbol) {
+        self.name(hasher, symbol.name);
+        let head = (symbol.kind, symbol.container, symbol.flags, symbol.visibility, &symbol.signature, symbol.arity);
+        head.hash(hasher);
+        (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol))).hash(hasher);
+        for run in [symbol.params, symbol.type_params] {
+            (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize))).hash(hasher);
+        }
+        for expr in [symbol.ty, symbol.owner, symbol.implements] {
+            self.expr_id(expr).hash(hasher);
+        }
+        for run in [symbol.values, symbol.decorators, symbol.bases] {
+            self.run(hasher, run);
+        }
+    }
+
+    fn binding(&self, hasher: &mut FxHasher, binding: &Binding) {
+        self.name(hasher, binding.name);
+        let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block));
+        let values = (self.expr_id(binding.ty), self.expr_id(binding.value), self.place(binding.from));
+        (scopes, binding.kind as u8, binding.symbol, binding.import, values).hash(hasher);
+    }
+
+    fn expr(&self, hasher: &mut FxHasher, expr: Expr, place: u32) {
+        (std::mem::discriminant(&expr), self.place(place)).hash(hasher);
+        match expr {
+            Expr::Name(name, scope) => {
+                self.name(hasher, name);
+                self.scope_id(scope).hash(hasher);
+            }
+            Expr::Member(of, name) | Expr::Wrap(of, name) => {
+                self.expr_id(of).hash(hasher);
+                self.name(hasher, name);
+            }
+            Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
+                self.expr_id(of).hash(hasher);
+                self.run(hasher, run);
+            }
+            Expr::Index(a, b) | Expr::Mapping(a, b) => (self.expr_id(a), self.expr_id(b)).hash(hasher),
+            Expr::Item(of, number) => (self.expr_id(of), number).hash(hasher),
+            Expr::Base(of, implements) => (self.expr_id(of), implements).hash(hasher),
+            Expr::Element(of)
+            | Expr::Await(of)
+            | Expr::OfType(of)
+            | Expr::Array(of)
+            | Expr::Key(of)
+            | Expr::Unwrapped(of)
+            | Expr::Enter(of)
+            | Expr::TypeOf(of) => self.expr_id(of).hash(hasher),
+            Expr::SelfValue(scope)
+            | Expr::SuperValue(scope)
+            | Expr::SelfType(scope)
+            | Expr::Lambda(scope)
+            | Expr::Members(scope) => self.scope_id(scope).hash(hasher),
+            Expr::Given(scope, number) => (self.scope_id(scope), number).hash(hasher),
+            Expr::Literal(name) => self.name(hasher, name),
+            Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.run(hasher, run),
+            Expr::Unknown => {}
+        }
+    }
+}

@@ -1,0 +1,455 @@
+//! Changes a generation in place: the rows of files that changed or were resolved to something else, in one transaction.
+//!
+//! Readers see the state before or the one after. What the transaction leaves is what a build of the same graph would have
+//! written, up to the keys: a file keeps its range of keys while there is room, and gets another one when it outgrows it.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::numbering::{FileSites, Numbering, key, name_of, references};
+use super::{RowWriter, file_edges, relations};
+use crate::model::Verdict;
+use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
+use crate::store::connection::{Snapshot, Store};
+use crate::store::error::{StoreError, StoreErrorKind};
+use crate::store::location::WriterLock;
+use crate::store::rows::Identity;
+use crate::store::statements;
+
+/// The keys of a graph's files in a store, and how often each symbol is referred to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Keys {
+    files: Vec<FileKeys>,
+    references: Vec<Vec<u32>>,
+}
+
+/// The keys of one file.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct FileKeys {
+    file: u32,
+    symbols: Range,
+    sites: Range,
+}
+
+/// Consecutive keys, with room for more.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+struct Range {
+    first: u32,
+    len: u32,
+    room: u32,
+}
+
+impl Range {
+    fn end(self) -> u32 {
+        self.first + self.len
+    }
+}
+
+impl Keys {
+    /// The keys of `graph` in a store that holds it; none if the store holds other files.
+    pub fn of(graph: &Graph, snapshot: &Snapshot) -> Result<Option<Self>, StoreError> {
+        let rows = snapshot.files()?;
+        let same = rows.len() == graph.files.len() && rows.iter().zip(&graph.files).all(|(row, record)| row.path == record.path);
+        let range = |first, len| Range { first, len, room: len };
+        let file = |row: &crate::store::rows::FileRow| FileKeys {
+            file: row.key.0,
+            symbols: range(row.first_symbol, row.symbols),
+            sites: range(row.first_site, row.sites),
+        };
+        Ok(same.then(|| Self { files: rows.iter().map(file).collect(), references: references(graph) }))
+    }
+}
+
+/// What becomes of a store's graph.
+#[derive(Debug)]
+pub struct Amendment<'a> {
+    /// The graph as it is now.
+    pub graph: &'a Graph,
+    /// Where each file was before, by its position now; none for a new one.
+    pub origins: &'a [Option<usize>],
+    /// Files with other facts or of which other things are known than their facts, by their position now.
+    pub changed: &'a [FileId],
+    /// Files with the same facts that were resolved again, with what was found before, in terms of the positions now.
+    pub resolved: &'a [(FileId, FileResolution)],
+    /// Files that start other relations than before.
+    pub related: &'a [FileId],
+}
+
+impl Amendment<'_> {
+    /// Writes it to the store that `keys` are of. Nothing is written, and nothing is changed in `keys`, when it fails: a store
+    /// that is not in the state `before` any more is an error of the kind `Missing`.
+    pub fn write(&self, lock: &WriterLock, before: Identity, keys: &mut Keys) -> Result<Identity, StoreError> {
+        let store = Store::open_newest(lock.location())?;
+        let path = store.path().to_path_buf();
+        drop(store);
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", &path, &error);
+        let mut connection = open(&path).map_err(failed)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let meta = crate::store::read::meta(&transaction).map_err(failed)?;
+        if meta.identity != before {
+            let detail = "another process has changed it";
+            return Err(StoreError::new(StoreErrorKind::Missing, "changing store", &path, detail));
+        }
+        let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", &path, detail);
+        let last = LastKeys::read(&transaction).map_err(failed)?;
+        let (next, moved) = self.next_keys(keys, &last).map_err(too_large)?;
+        let after = Identity { uid: before.uid, generation: before.generation + 1 };
+        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last }.write(after, &moved).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        *keys = next;
+        Ok(after)
+    }
+
+    /// The keys after the change, and the ranges of symbols that move: from where, how many, to where.
+    fn next_keys(&self, keys: &Keys, last: &LastKeys) -> Result<(Keys, Vec<(Range, u32)>), String> {
+        let old = &keys.files;
+        let end = |of: fn(&FileKeys) -> Range, last: u32| {
+            old.iter().map(|keys| of(keys).first + of(keys).room).max().unwrap_or(1).max(last + 1)
+        };
+        let (mut next_symbol, mut next_site) = (end(|keys| keys.symbols, last.symbol), end(|keys| keys.sites, last.site));
+        let mut next_file = last.file + 1;
+        let rewritten: FxHashSet<FileId> = self.rewritten().collect();
+        let mut files = Vec::with_capacity(self.graph.files.len());
+        let mut moved = Vec::new();
+        for (place, origin) in self.origins.iter().enumerate() {
+            let id = FileId(key(place as u64, "files")?);
+            let known = origin.map(|origin| old[origin]);
+            if let Some(known) = known.filter(|_| !rewritten.contains(&id)) {
+                files.push(known);
+                continue;
+            }
+            let symbols = self.graph.files[place].content.as_ref().map_or(0, |facts| facts.symbols.len());
+            let sites = FileSites::new(self.graph, place).len();
+            let known = known.unwrap_or_else(|| {
+                next_file += 1;
+                FileKeys { file: next_file - 1, ..FileKeys::default() }
+            });
+            let own = FileKeys {
+                file: known.file,
+                symbols: fitted(known.symbols, key(symbols as u64, "symbols")?, &mut next_symbol)?,
+                sites: fitted(known.sites, sites, &mut next_site)?,
+            };
+            if own.symbols.first != known.symbols.first && known.symbols.len > 0 {
+                moved.push((known.symbols, own.symbols.first));
+            }
+            files.push(own);
+        }
+        Ok((Keys { files, references: references(self.graph) }, moved))
+    }
+
+    /// Files of which all rows are written again: what changed, and what has other sites that are stored.
+    fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
+        let others = self.resolved.iter().filter(|(file, before)| {
+            let after = &self.graph.resolutions[file.0 as usize];
+            let sites = |found: &FileResolution| found.sites.iter().map(super::numbering::is_stored).collect::<Vec<_>>();
+            sites(before) != sites(after) || before.containers != after.containers
+        });
+        self.changed.iter().copied().chain(others.map(|(file, _)| *file))
+    }
+}
+
+/// The range for so many keys: the one at hand if they fit, else a new one with room to grow.
+fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
+    if at_hand.first > 0 && len <= at_hand.room {
+        return Ok(Range { len, ..at_hand });
+    }
+    let room = if at_hand.first > 0 { len + len / 4 + 4 } else { len };
+    let first = *next;
+    *next = key(u64::from(first) + u64::from(room), "keys")?;
+    Ok(Range { first, len, room })
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.execute_batch(statements::AMENDER_SETTINGS)?;
+    Ok(connection)
+}
+
+/// The greatest keys that are in use.
+struct LastKeys {
+    name: u32,
+    list: u32,
+    symbol: u32,
+    site: u32,
+    file: u32,
+}
+
+impl LastKeys {
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached(statements::LAST_KEYS.text())?.query_row([], |row| {
+            let key = |column| row.get::<_, Option<u32>>(column).map(Option::unwrap_or_default);
+            Ok(Self { name: key(0)?, list: key(1)?, symbol: key(2)?, site: key(3)?, file: key(4)? })
+        })
+    }
+}
+
+struct Writer<'w> {
+    amendment: &'w Amendment<'w>,
+    connection: &'w Connection,
+    old: &'w Keys,
+    new: &'w Keys,
+    last: LastKeys,
+}
+
+impl Writer<'_> {
+    fn run(&self, statement: statements::Statement, parameters: impl rusqlite::Params) -> rusqlite::Result<usize> {
+        self.connection.prepare_cached(statement.text())?.execute(parameters)
+    }
+
+    fn write(&self, after: Identity, moved: &[(Range, u32)]) -> rusqlite::Result<()> {
+        let graph = self.amendment.graph;
+        let rewritten: FxHashSet<FileId> = self.amendment.rewritten().collect();
+        let mut places: Vec<usize> = rewritten.iter().map(|file| file.0 as usize).collect();
+        places.sort_unstable();
+        let mut lists = Vec::new();
+        self.remove_files(&places, &mut lists)?;
+        for (from, to) in moved {
+            let parameters = params![from.first, from.end(), i64::from(*to) - i64::from(from.first)];
+            for statement in [
+                statements::MOVE_SITE_TARGETS,
+                statements::MOVE_CANDIDATES,
+                statements::MOVE_RELATION_TARGETS,
+                statements::MOVE_CONTAINERS,
+            ] {
+                self.run(statement, parameters)?;
+            }
+        }
+        let updated: Vec<&(FileId, FileResolution)> =
+            self.amendment.resolved.iter().filter(|(file, _)| !rewritten.contains(file)).collect();
+        for (file, _) in &updated {
+            let sites = self.new.files[file.0 as usize].sites;
+            self.lists_of(sites, &mut lists)?;
+        }
+        let numbering = self.number(&places, &updated)?;
+        let rows = RowWriter { connection: self.connection };
+        rows.names(&numbering)?;
+        rows.candidates(&numbering)?;
+        for &place in &places {
+            rows.file(graph, &numbering, place, &graph.files[place])?;
+        }
+        for (file, before) in &updated {
+            self.update(&numbering, file.0 as usize, before)?;
+        }
+        for file in self.amendment.related.iter().filter(|file| !rewritten.contains(file)) {
+            let place = file.0 as usize;
+            let symbols = self.new.files[place].symbols;
+            self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
+            relations(&rows, graph, &numbering, place)?;
+        }
+        self.references(&rewritten)?;
+        self.remove_unused(lists)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let total = |of: fn(&FileKeys) -> u32| self.new.files.iter().map(|keys| u64::from(of(keys))).sum::<u64>();
+        self.run(
+            statements::SET_META,
+            params![
+                after.generation,
+                i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+                graph.files.len(),
+                total(|keys| keys.symbols.len),
+                total(|keys| keys.sites.len),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Removes all rows of files that are gone or written again.
+    fn remove_files(&self, places: &[usize], lists: &mut Vec<u32>) -> rusqlite::Result<()> {
+        let origins = self.amendment.origins;
+        let mut is_left = vec![false; self.old.files.len()];
+        origins.iter().flatten().for_each(|&origin| is_left[origin] = true);
+        let gone = (0..self.old.files.len()).filter(|&origin| !is_left[origin]);
+        for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
+            let keys = self.old.files[origin];
+            self.lists_of(keys.sites, lists)?;
+            self.run(statements::REMOVE_FILE, [keys.file])?;
+            self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::REMOVE_SYMBOLS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::REMOVE_SITES, params![keys.sites.first, keys.sites.end()])?;
+            self.run(statements::REMOVE_SITE_FILES, params![keys.sites.first, keys.sites.end()])?;
+            for statement in [statements::REMOVE_IMPORTS, statements::REMOVE_PROBLEMS, statements::REMOVE_FILE_EDGES] {
+                self.run(statement, [keys.file])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lists_of(&self, sites: Range, lists: &mut Vec<u32>) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(statements::LISTS_OF_SITES.text())?;
+        let rows = statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
+        for list in rows {
+            lists.push(list?);
+        }
+        Ok(())
+    }
+
+    /// Keys for all names and sets of candidates that are to be written.
+    fn number<'g>(&'g self, places: &[usize], updated: &[&'g (FileId, FileResolution)]) -> rusqlite::Result<Numbering<'g>> {
+        let graph = self.amendment.graph;
+        let of = |part: fn(&FileKeys) -> u32| self.new.files.iter().map(part).collect();
+        let mut numbering = Numbering {
+            names: Vec::new(),
+            symbol_names: 0,
+            files: of(|keys| keys.file),
+            first_symbols: of(|keys| keys.symbols.first),
+            first_sites: of(|keys| keys.sites.first),
+            references: self.new.references.clone(),
+            candidate_sets: Vec::new(),
+            name_keys: FxHashMap::default(),
+            set_keys: FxHashMap::default(),
+        };
+        let mut sets = Sets::default();
+        for &place in places {
+            let Ok(facts) = &graph.files[place].content else { continue };
+            for symbol in &facts.symbols {
+                self.name(&mut numbering, name_of(facts, symbol.name))?;
+            }
+            for site in FileSites::new(graph, place).in_order() {
+                self.name(&mut numbering, name_of(facts, site.facts.name))?;
+                self.target(&mut numbering, &mut sets, &site.resolution.target)?;
+            }
+            for import in &facts.imports {
+                self.name(&mut numbering, &import.module)?;
+                self.name(&mut numbering, name_of(facts, import.item))?;
+            }
+        }
+        for (file, before) in updated {
+            let after = &graph.resolutions[file.0 as usize];
+            for (_, site) in before.sites.iter().zip(&after.sites).filter(|(before, after)| before != after) {
+                self.target(&mut numbering, &mut sets, &site.target)?;
+            }
+        }
+        Ok(numbering)
+    }
+
+    fn target<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, target: &'g Target) -> rusqlite::Result<()> {
+        match target {
+            Target::External(name) => self.name(numbering, name),
+            Target::Candidates(symbols) => self.set(numbering, sets, symbols),
+            Target::None | Target::Symbol(_) | Target::File(_) => Ok(()),
+        }
+    }
+
+    fn name<'g>(&self, numbering: &mut Numbering<'g>, name: &'g str) -> rusqlite::Result<()> {
+        if numbering.name_keys.contains_key(name) {
+            return Ok(());
+        }
+        let mut statement = self.connection.prepare_cached(statements::NAME_BY_TEXT.text())?;
+        let known = statement.query_row([name], |row| row.get::<_, u32>(0)).optional()?;
+        let key = known.unwrap_or(self.last.name + 1 + numbering.names.len() as u32);
+        if known.is_none() {
+            numbering.names.push((key, name));
+        }
+        numbering.name_keys.insert(name, key);
+        Ok(())
+    }
+
+    fn set<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, symbols: &'g [SymbolRef]) -> rusqlite::Result<()> {
+        if numbering.set_keys.contains_key(symbols) {
+            return Ok(());
+        }
+        let mut wanted: Vec<u32> = symbols.iter().map(|symbol| numbering.symbol(*symbol)).collect();
+        wanted.sort_unstable();
+        let known = sets.find(self.connection, &wanted)?;
+        let key = known.unwrap_or(self.last.list + 1 + numbering.candidate_sets.len() as u32);
+        if known.is_none() {
+            numbering.candidate_sets.push((key, symbols));
+        }
+        numbering.set_keys.insert(symbols, key);
+        Ok(())
+    }
+
+    /// Writes what is known otherwise now of a file whose facts and stored sites are the same.
+    fn update(&self, numbering: &Numbering<'_>, place: usize, before: &FileResolution) -> rusqlite::Result<()> {
+        let graph = self.amendment.graph;
+        let after = &graph.resolutions[place];
+        if before == after {
+            return Ok(());
+        }
+        let rows = RowWriter { connection: self.connection };
+        let file = numbering.file(place);
+        let mut counts = [0_u32; Verdict::ALL.len()];
+        let stored = FileSites::new(graph, place);
+        for ((site, key), before) in stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before)) {
+            counts[site.resolution.verdict as usize] += 1;
+            if site.resolution == before {
+                continue;
+            }
+            let (target, target_file) = rows.target(numbering, site.resolution);
+            let (verdict, step) = (site.resolution.verdict as u8, site.resolution.step as u8);
+            self.run(statements::SET_SITE, params![key, verdict, step, target])?;
+            self.run(statements::REMOVE_SITE_FILES, params![key, key + 1])?;
+            if let Some(target) = target_file {
+                self.run(statements::ADD_SITE_FILE, params![key, target])?;
+            }
+        }
+        self.run(statements::SET_COUNTS, params![file, counts[0], counts[1], counts[2], counts[3], counts[4]])?;
+        for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
+            if before != target {
+                let target = target.map(|target| numbering.file(target.0 as usize));
+                self.run(statements::SET_IMPORT, params![file, number, target])?;
+            }
+        }
+        self.run(statements::REMOVE_FILE_EDGES, [file])?;
+        file_edges(&rows, graph, numbering, place, &stored)
+    }
+
+    /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
+    fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
+        for (place, origin) in self.amendment.origins.iter().enumerate() {
+            let (Some(origin), keys) = (origin, self.new.files[place]) else { continue };
+            let (old, new) = (&self.old.references[*origin], &self.new.references[place]);
+            if old == new || rewritten.contains(&FileId(place as u32)) {
+                continue;
+            }
+            for ((old, new), symbol) in old.iter().zip(new).zip(keys.symbols.first..) {
+                if old != new {
+                    self.run(statements::SET_REFERENCES, params![symbol, new])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_unused(&self, mut lists: Vec<u32>) -> rusqlite::Result<()> {
+        lists.sort_unstable();
+        lists.dedup();
+        for list in lists {
+            let mut used = self.connection.prepare_cached(statements::IS_LIST_USED.text())?;
+            if !used.exists([list])? {
+                self.run(statements::REMOVE_LIST, [list])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Sets of candidates that the store has, by their first symbol, as far as they were asked for.
+#[derive(Default)]
+struct Sets(FxHashMap<u32, FxHashMap<Vec<u32>, u32>>);
+
+impl Sets {
+    /// The key of a set; `wanted` is sorted.
+    fn find(&mut self, connection: &Connection, wanted: &[u32]) -> rusqlite::Result<Option<u32>> {
+        let Some(&first) = wanted.first() else { return Ok(None) };
+        if let Some(known) = self.0.get(&first) {
+            return Ok(known.get(wanted).copied());
+        }
+        let mut known = FxHashMap::default();
+        let mut lists = connection.prepare_cached(statements::LISTS_OF_SYMBOL.text())?;
+        let lists: Vec<u32> = lists.query_map([first], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let mut members = connection.prepare_cached(statements::CANDIDATES.text())?;
+        for list in lists {
+            let symbols: Vec<u32> = members.query_map([list], |row| row.get(0))?.collect::<Result<_, _>>()?;
+            known.insert(symbols, list);
+        }
+        let found = known.get(wanted).copied();
+        self.0.insert(first, known);
+        Ok(found)
+    }
+}
