@@ -247,7 +247,7 @@ fn describe(
             text: lines.get(at).map(|&line| line.to_owned()).unwrap_or_default(),
             before: run(at.saturating_sub(around), at),
             after: run(at + 1, (at + 1).saturating_add(around)),
-            enclosing: Lookup::innermost(&symbols, line).map(|symbol| lookup.info(symbol)).transpose()?,
+            enclosing: Lookup::at_line(&symbols, line).map(|symbol| lookup.info(symbol)).transpose()?,
         });
     }
     Ok(GrepFile { path: file.path.clone(), hits, total: 0, stale })

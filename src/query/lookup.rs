@@ -1,6 +1,7 @@
 //! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
@@ -174,11 +175,15 @@ impl<'q> Lookup<'q> {
         Ok(members.into_iter().filter(|member| member.kind == SymbolKind::Constructor).map(|member| member.key).collect())
     }
 
-    /// The innermost symbol around a line, given the symbols of the file. One whose name stands on the line comes first.
-    pub(super) fn innermost(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
-        symbols.iter().filter(|symbol| symbol.extent.start.line <= line && line <= symbol.extent.end.line).min_by_key(|symbol| {
-            let named_here = symbol.name_at.line == line;
-            (!named_here, symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte))
+    /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,
+    /// not what its header declares), else the innermost around it.
+    pub(super) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
+        let size = |symbol: &SymbolRow| symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte);
+        let named_here = symbols.iter().filter(|symbol| symbol.name_at.line == line);
+        // Of equals, the first.
+        named_here.min_by_key(|symbol| Reverse(size(symbol))).or_else(|| {
+            let around = |symbol: &&SymbolRow| symbol.extent.start.line <= line && line <= symbol.extent.end.line;
+            symbols.iter().filter(around).min_by_key(|symbol| size(symbol))
         })
     }
 

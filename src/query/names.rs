@@ -31,7 +31,7 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
         && let Some(file) = one_file(lookup, path)?
     {
         let symbols = lookup.snapshot.symbols_of(&file)?;
-        return match Lookup::innermost(&symbols, line) {
+        return match Lookup::at_line(&symbols, line) {
             Some(symbol) => Ok(lookup.remember(symbol.clone())),
             None => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: nearest(lookup, &symbols, line)? }),
         };
@@ -65,7 +65,7 @@ pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named
         && let Some(file) = one_file(lookup, path)?
     {
         let symbols = lookup.snapshot.symbols_of(&file)?;
-        return Ok(match Lookup::innermost(&symbols, line) {
+        return Ok(match Lookup::at_line(&symbols, line) {
             Some(symbol) => Named::Symbol(lookup.remember(symbol.clone())),
             None => Named::Lines(file, line, line),
         });

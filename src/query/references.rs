@@ -9,7 +9,7 @@ use super::lookup::Lookup;
 use super::names;
 use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
-use crate::model::{RelationKind, RepoPath, SiteKind};
+use crate::model::{RelationKind, RepoPath, SiteKind, Step};
 use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey};
 
 /// Whose references.
@@ -87,6 +87,8 @@ pub struct ReferencesResult {
     pub counts: Counts,
     /// Certain and likely sites that pass the filters, by kind, most first.
     pub by_kind: Vec<(SiteKind, u64)>,
+    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest first, then most first.
+    pub reasons: Vec<(Certainty, Step, u64)>,
     /// Files with certain or likely sites that pass the filters.
     pub file_count: u64,
     /// The sites: surest first, then by file and place. One file may appear once for each certainty.
@@ -132,6 +134,7 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
         declarations: same[1..].iter().map(|&key| lookup.info_of(key)).collect::<Result<_, _>>()?,
         counts: Counts::default(),
         by_kind: by_kind(&found),
+        reasons: reasons(&found),
         file_count: 0,
         files: Vec::new(),
         related: related(&lookup, &same)?,
@@ -187,6 +190,19 @@ fn by_kind(found: &[Found]) -> Vec<(SiteKind, u64)> {
     let mut kinds: Vec<_> = SiteKind::ALL.iter().map(|&kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect();
     kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
     kinds
+}
+
+fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
+    let mut reasons: Vec<(Certainty, Step, u64)> = Vec::new();
+    for entry in found.iter().filter(|entry| !entry.is_sure()) {
+        let known = reasons.iter_mut().find(|(certainty, step, _)| (*certainty, *step) == (entry.certainty, entry.site.step));
+        match known {
+            Some((.., count)) => *count += 1,
+            None => reasons.push((entry.certainty, entry.site.step, 1)),
+        }
+    }
+    reasons.sort_by_key(|&(certainty, step, count)| (certainty, Reverse(count), step));
+    reasons
 }
 
 /// Relations of any of the symbols to others, without those that make them the same thing.

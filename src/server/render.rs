@@ -2,6 +2,7 @@
 //! from the repository passes through `escape` here.
 
 mod complete;
+mod elide;
 pub(super) mod explore;
 pub(super) mod grep;
 mod outline;

@@ -79,7 +79,7 @@ pub const VIEWS: &[View] = &[
             ("kind", "call, construct, read, write, type, import, inherit, implement, decorate"),
             ("name", "name as written"),
             ("verdict", "resolved, likely, ambiguous, external, unresolved"),
-            ("step", "what decided that"),
+            ("step", "what decided that, or why nothing could"),
             ("from_id", "the symbol around it, or null"),
             ("to_id", "the symbol it leads to, or null"),
             ("external", "qualified name outside the repository, or null"),

@@ -102,3 +102,19 @@ fn a_way_through_packages_may_leave_out_files_but_not_containers() {
         assert_eq!(found.as_deref(), expected, "{name}");
     }
 }
+
+#[test]
+fn a_line_means_what_begins_on_it_not_what_its_header_declares() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("a.x", 0, "");
+    let function = builder.symbol(file, SymbolKind::Function, "parse", (1, 5), Options::default());
+    builder.symbol(file, SymbolKind::Field, "strict", (1, 1), Options::inside(function));
+    builder.symbol(file, SymbolKind::Function, "inner", (3, 4), Options::inside(function));
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let snapshot = cache.snapshot();
+    for (line, expected) in [(1, "parse"), (2, "parse"), (3, "parse.inner"), (4, "parse.inner"), (5, "parse")] {
+        let found = named(&snapshot, &format!("a.x:{line}")).expect("a symbol around the line");
+        assert_eq!(found.qualified_name(), expected, "line {line}");
+    }
+}

@@ -1,6 +1,6 @@
 //! `trace`, `references` and `explore`: who leads where, how surely, and by which sites.
 
-use cograph::model::{RelationKind, SiteKind};
+use cograph::model::{RelationKind, SiteKind, Step};
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceTree};
 use cograph::query::{Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore, references, trace};
 use cograph::store::Snapshot;
@@ -182,6 +182,8 @@ fn references_are_grouped_counted_and_filtered() {
 
     let helper = ask(&params("app/util.x::helper"));
     assert_eq!(helper.counts, Counts { certain: 1, likely: 1, possible: 0, textual: 1 });
+    assert_eq!(helper.reasons, [(Certainty::Textual, Step::ReceiverUnknown, 1)]);
+    assert_eq!(ask(&params("lib/util.x::fetch")).reasons, [(Certainty::Possible, Step::Overloads, 1)]);
     let listed: Vec<_> =
         helper.files.iter().flat_map(|file| &file.references).map(|found| (found.certainty, found.site.at.line)).collect();
     assert_eq!(listed, [(Certainty::Certain, 6), (Certainty::Likely, 9)]);

@@ -81,7 +81,7 @@ impl Found {
             if entries.is_empty() {
                 continue;
             }
-            let title = if certainty == Certainty::Certain { String::new() } else { format!("{}:", certainty.word()) };
+            let title = if certainty == Certainty::Certain { String::new() } else { self.title(certainty) };
             let mut groups = Groups::inline(page.room().saturating_sub(title.len() + 1));
             let count = entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).count();
             if count > 0 && !title.is_empty() {
@@ -94,6 +94,14 @@ impl Found {
             }
         }
         shown
+    }
+
+    /// `possible (5 receiver-unknown, 2 overloads):`.
+    fn title(&self, certainty: Certainty) -> String {
+        let reasons = self.result.reasons.iter().filter(|(of, ..)| *of == certainty);
+        let reasons: Vec<String> = reasons.map(|(_, step, count)| format!("{count} {}", step.word())).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+        format!("{}{reasons}:", certainty.word())
     }
 }
 

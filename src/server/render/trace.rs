@@ -1,16 +1,24 @@
 //! The answer of `trace`.
 
-use super::{Groups, RAISE, counts, full_name, grouped, merged, name, path};
+use super::elide::Elision;
+use super::{Groups, counts, full_name, grouped, merged, name, path};
+use crate::model::Verdict;
 use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{Certainty, SiteInfo, SymbolInfo, TraceParams, TraceResult};
+use crate::query::{Certainty, Counts, SiteInfo, SymbolInfo, TraceParams, TraceResult};
 use crate::server::budget::Page;
 use crate::server::escape::SafeLine;
 use crate::server::reply;
 use crate::server::tools::Answer;
 use serde_json::Value;
 
-/// Bytes for sites that were not followed, where others were.
-const VAGUE_ROOM: usize = 800;
+/// The part of the room for sites that were not followed, where others were. They are counted in any case.
+const VAGUE_PART: usize = 20;
+
+/// So many callers or callees by dispatch are listed beside those that the sites name.
+const FEW: u64 = 3;
+
+/// What to do when not everything fits.
+const NARROW: &str = "raise `budget`, or narrow with `tests`, `certainty` or a smaller `depth`";
 
 /// What was traced and found.
 pub(in crate::server) struct Traced {
@@ -25,7 +33,7 @@ impl Answer for Traced {
         let root = &self.result.root;
         let this = format!("{} ({}, line {})", full_name(root), root.kind.word(), root.first_line);
         match &self.result.finding {
-            TraceFinding::Tree(tree) => self.tree(tree, &this, page),
+            TraceFinding::Tree(tree) => self.tree(tree, page),
             TraceFinding::Path(steps) => {
                 let lines = steps.iter().enumerate().map(|(at, step)| path_step(steps, at, step));
                 page.add_all(lines);
@@ -58,31 +66,69 @@ impl Answer for Traced {
 }
 
 impl Traced {
-    fn tree(&self, tree: &TraceTree, this: &str, page: &mut Page) -> String {
+    fn tree(&self, tree: &TraceTree, page: &mut Page) -> String {
+        let root = &self.result.root;
         let callers = self.params.direction == Direction::Callers;
-        let shown = if self.params.depth == 1 {
-            let groups = Groups::inline(page.room());
-            grouped(page, groups, tree.nodes.iter().map(|node| flat_entry(node, callers)))
-        } else {
-            indented(tree, &self.result.root, callers, page)
-        };
         let what = if callers { "callers" } else { "callees" };
-        page.left_out(
-            shown,
-            tree.total.number(),
-            what,
-            &format!("{RAISE}, or narrow with `tests`, `certainty` or a smaller `depth`"),
-        );
+        let shown = if self.params.depth == 1 {
+            self.flat(tree, what, page)
+        } else {
+            let shown = indented(tree, root, callers, page);
+            page.left_out(shown, tree.total.number(), what, NARROW);
+            legend(&tree.nodes.iter().collect::<Vec<_>>(), page);
+            shown
+        };
         self.vague(tree, callers, page);
-        legend(&tree.nodes[..shown.min(tree.nodes.len())], page);
-        let sites = counts(&tree.root_counts);
+        let of = if shown as u64 == tree.total.number() { String::new() } else { format!(" of {}", tree.total) };
         let depth = if self.params.depth > 1 { format!(" within {} steps", self.params.depth) } else { String::new() };
-        format!("{shown} of {} {what} of {this}{depth}; its call sites: {sites}", tree.total)
+        let what = if shown == 1 && of.is_empty() { &what[..what.len() - 1] } else { what };
+        let sites =
+            if of.is_empty() { uncertain(&tree.root_counts) } else { format!("; call sites: {}", counts(&tree.root_counts)) };
+        format!("{shown}{of} {what} of {} ({}:{}){depth}{sites}", name(root), path(&root.path), root.name_at.line)
+    }
+
+    /// One level. Beside those that the sites name, those that are reached through what they override or implement are counted
+    /// only, unless they are few: they are the callers of that, and are asked for there.
+    fn flat(&self, tree: &TraceTree, what: &str, page: &mut Page) -> usize {
+        let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
+            tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
+        // What was cut off the end of the list was reached by dispatch: the surest come first.
+        let apart = tree.total.number().saturating_sub(named.len() as u64);
+        let few = dispatched.len() as u64 == apart && apart <= FEW;
+        let listed = if named.is_empty() || few { tree.nodes.iter().collect() } else { named };
+        let shown = self.list(&listed, page);
+        legend(&listed[..shown], page);
+        if listed.len() == tree.nodes.len() {
+            page.left_out(shown, tree.total.number(), what, NARROW);
+            return shown;
+        }
+        page.left_out(shown, listed.len() as u64, what, NARROW);
+        let mut through: Vec<String> = dispatched.iter().filter_map(|node| node.through.as_deref().map(full_name)).collect();
+        through.sort();
+        through.dedup();
+        let others = if through.len() > 1 { format!(" and {} more", through.len() - 1) } else { String::new() };
+        page.note(format!("… {apart} more {what} through {}{others}", through[0]));
+        shown
+    }
+
+    /// Writes nodes grouped by file, as many as fit.
+    fn list(&self, nodes: &[&TraceNode], page: &mut Page) -> usize {
+        let callers = self.params.direction == Direction::Callers;
+        let mut elision = Elision::below(&path(&self.result.root.path).to_string());
+        let entries = nodes.iter().map(|node| {
+            let (file, entry) = flat_entry(node, callers, Some(&mut elision));
+            (elision.heading(&file), entry)
+        });
+        let groups = Groups::inline(page.room());
+        grouped(page, groups, entries)
     }
 
     /// Sites at the root that are too vague to be followed: listed last, apart from the others.
     fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        if tree.not_followed.is_empty() {
+        // Where something was followed, mentions of the same name are not worth a place. The first line counts them.
+        let listed = |site: &SiteInfo| tree.nodes.is_empty() || site.verdict == Verdict::Ambiguous;
+        let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
+        if sites.is_empty() {
             return;
         }
         let place = |(site, around): &(SiteInfo, Option<SymbolInfo>)| {
@@ -93,35 +139,46 @@ impl Traced {
             };
             (path(&site.path).to_string(), who, site.at.line)
         };
-        let title = "not followed, because their target is not certain:";
-        // They are counted in the first line: examples are enough, unless they are all there is.
-        let most = if tree.nodes.is_empty() { page.room() } else { page.room().min(VAGUE_ROOM) };
+        let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
+        reasons.sort_unstable();
+        reasons.dedup();
+        let title = format!("not followed, because their target is not certain ({}):", reasons.join(", "));
+        let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
         let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
-        let entries = merged(tree.not_followed.iter().map(place));
+        let elision = Elision::below(&path(&self.result.root.path).to_string());
+        let entries = merged(sites.iter().map(|site| place(site)).map(|(file, who, line)| (elision.heading(&file), who, line)));
         let fitting = entries.iter().take_while(|(heading, entry, _)| groups.add(heading, entry));
-        let listed: usize = fitting.map(|(_, _, count)| count).sum();
-        if listed > 0 {
-            page.add(title);
+        let shown: usize = fitting.map(|(_, _, count)| count).sum();
+        if shown > 0 {
+            page.add(&title);
             groups.write(page);
         }
-        let total = tree.root_counts.possible + tree.root_counts.textual;
-        page.left_out(
-            listed,
-            total.max(tree.not_followed.len() as u64),
-            "vague sites",
-            "`references` with `certainty`: textual lists them",
-        );
+        let possible = tree.root_counts.possible;
+        let total = if tree.nodes.is_empty() { possible + tree.root_counts.textual } else { possible };
+        page.left_out(shown, total.max(sites.len() as u64), "vague sites", "`references` with `certainty`: textual lists them");
     }
 }
 
+/// `; call sites: 5 certain, 243 possible`: nothing where all are certain and stand in the list.
+fn uncertain(found: &Counts) -> String {
+    let sure = found.certain + found.likely;
+    if sure > 0 && found.possible + found.textual == 0 { String::new() } else { format!("; call sites: {}", counts(found)) }
+}
+
 /// A caller as `file: name:line,line`; a callee as `file: name:line of definition@lines of calls`.
-fn flat_entry(node: &TraceNode, callers: bool) -> (String, String) {
+fn flat_entry(node: &TraceNode, callers: bool, elision: Option<&mut Elision>) -> (String, String) {
     let at = site_lines(&node.sites);
     let mark = mark(node);
     match &node.end {
-        TraceEnd::Symbol(symbol) if callers => (path(&symbol.path).to_string(), format!("{mark}{}:{at}", name(symbol))),
         TraceEnd::Symbol(symbol) => {
-            (path(&symbol.path).to_string(), format!("{mark}{}:{}@{at}", name(symbol), symbol.first_line))
+            let file = path(&symbol.path).to_string();
+            let (container, own) = (SafeLine::new(&symbol.container, 120), SafeLine::new(&symbol.name, 120));
+            let who = match elision {
+                Some(elision) => elision.entry(&file, &container.to_string(), &own.to_string()),
+                None => name(symbol).to_string(),
+            };
+            let entry = if callers { format!("{mark}{who}:{at}") } else { format!("{mark}{who}:{}@{at}", symbol.first_line) };
+            (file, entry)
         }
         TraceEnd::File(file) => (path(file).to_string(), format!("{mark}(top):{at}")),
         TraceEnd::External(external) => ("outside".to_owned(), format!("{mark}{}@{at}", SafeLine::new(external, 160))),
@@ -145,7 +202,7 @@ fn mark(node: &TraceNode) -> String {
     format!("{certainty}{link}")
 }
 
-fn legend(nodes: &[TraceNode], page: &mut Page) {
+fn legend(nodes: &[&TraceNode], page: &mut Page) {
     let meanings: Vec<&str> = [
         (nodes.iter().any(|node| node.certainty == Certainty::Likely), "~ likely, not proven"),
         (nodes.iter().any(|node| node.certainty == Certainty::Possible), "? one of several candidates"),
@@ -164,7 +221,7 @@ fn legend(nodes: &[TraceNode], page: &mut Page) {
 /// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below its parent. A line without
 /// a path is in the file of the line above. Gives the number of nodes shown.
 fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
-    let entries: Vec<(String, String)> = tree.nodes.iter().map(|node| flat_entry(node, callers)).collect();
+    let entries: Vec<(String, String)> = tree.nodes.iter().map(|node| flat_entry(node, callers, None)).collect();
     let root_file = path(&root.path).to_string();
     let mut room = page.room();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
@@ -217,8 +274,8 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
-    use crate::query::{Counts, Total};
+    use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
+    use crate::query::Total;
     use crate::store::SymbolKey;
 
     fn symbol(path: &str, container: &str, name: &str, line: u32) -> SymbolInfo {
@@ -284,8 +341,49 @@ mod tests {
         let shown = text.matches("handle_request_").count();
         assert!(text.len() <= 4000 && shown >= 45, "{shown} callers in {} bytes", text.len());
         assert!(
-            head.starts_with(&format!("{shown} of 200 callers")) && text.contains(&format!("… {} more callers", 200 - shown))
+            head.starts_with(&format!(
+                "{shown} of 200 callers of Container.target (src/package/module/base.x:10); call sites: 200"
+            )) && text.contains(&format!("… {} more callers", 200 - shown))
         );
+    }
+
+    #[test]
+    fn nothing_is_written_twice() {
+        let nodes = vec![
+            node(symbol("src/package/module/base.x", "Container", "a", 50), None, 1, &[51, 52]),
+            node(symbol("src/package/module/other.x", "C", "f", 1), None, 1, &[2]),
+            node(symbol("src/package/module/other.x", "C", "g", 8), None, 1, &[9]),
+        ];
+        let mut page = Page::new(1000);
+        let head = traced(nodes, 1).render(&mut page);
+        let expected =
+            "3 callers of Container.target (src/package/module/base.x:10)\n…/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
+        assert_eq!(page.finish(&head), expected);
+    }
+
+    #[test]
+    fn what_dispatch_reaches_is_counted_beside_what_is_named() {
+        let through = symbol("src/package/interface.x", "Interface", "target", 3);
+        let mut nodes = vec![node(symbol("src/a.x", "", "direct", 5), None, 1, &[6])];
+        nodes.extend((0..100).map(|number| {
+            let caller = symbol(&format!("src/file_{number}.x"), "Class", "caller", 7);
+            let through = Some(Box::new(through.clone()));
+            TraceNode { link: TraceLink::Dispatch, through, ..node(caller, None, 1, &[8]) }
+        }));
+        let mut page = Page::new(1000);
+        let head = traced(nodes.clone(), 1).render(&mut page);
+        let text = page.finish(&head);
+        assert_eq!(
+            text,
+            "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 certain\nsrc/a.x: direct:6\n\
+             … 100 more callers through src/package/interface.x::Interface.target"
+        );
+        let mut page = Page::new(1000);
+        let head = traced(nodes[..3].to_vec(), 1).render(&mut page);
+        assert!(page.finish(&head).ends_with("base.x:10)\nsrc/a.x: direct:6\nsrc/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n^ through an override or implementation"));
+        let mut page = Page::new(1000);
+        let head = traced(nodes.split_off(1), 1).render(&mut page);
+        assert!(page.finish(&head).matches("^Class.caller:8").count() > 80, "alone they have the whole room");
     }
 
     #[test]

@@ -106,6 +106,9 @@ pub(in crate::server) fn references(result: &ReferencesResult) -> Value {
         "declarations": list(&result.declarations, brief),
         "counts": counts(&result.counts),
         "by_kind": result.by_kind.iter().map(|(kind, count)| (kind.word().to_owned(), json!(count))).collect::<serde_json::Map<_, _>>(),
+        "reasons": list(&result.reasons, |(certainty, step, count)| {
+            json!({"certainty": certainty.word(), "reason": step.word(), "count": count})
+        }),
         "files": result.file_count,
         "sites": sites,
         "related": list(&result.related, |related| {

@@ -11,7 +11,8 @@ pub(in crate::server) static TOOL: Tool = Tool {
     name: "trace",
     title: "Trace calls",
     about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the line of every call. \
-        Overrides and implementations are followed.",
+        Overrides and implementations are followed. In a list `…/` is the directory of the first line's path, `.name` has the \
+        container of the name before, or of the file's name.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[

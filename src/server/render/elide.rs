@@ -1,0 +1,88 @@
+//! Leaves out of a list what the reader has read already: the directory that the first line names, the container of the name
+//! before. Knows nothing of what is listed.
+
+use std::collections::HashMap;
+
+/// Stands for the directory of the path in the first line.
+const THERE: &str = "…/";
+
+/// What has been read so far.
+pub(super) struct Elision {
+    directory: String,
+    containers: HashMap<String, String>,
+}
+
+impl Elision {
+    /// Begins below a first line that names this path.
+    pub(super) fn below(path: &str) -> Self {
+        Self { directory: directory(path).to_owned(), containers: HashMap::new() }
+    }
+
+    /// A path as a heading: `…/file`, `…/../other/file` where that is shorter than the whole of it.
+    pub(super) fn heading(&self, path: &str) -> String {
+        let shared = shared_directories(&self.directory, path);
+        let up = self.directory[shared..].matches('/').count();
+        let relative = format!("{THERE}{}{}", "../".repeat(up), &path[shared..]);
+        if shared > 0 && relative.len() < path.len() { relative } else { path.to_owned() }
+    }
+
+    /// A name as an entry below a heading: `.name` where its container is that of the entry before, or for the first one has the
+    /// name of the file.
+    pub(super) fn entry(&mut self, path: &str, container: &str, name: &str) -> String {
+        let known = self.containers.get(path).map_or_else(|| stem(path), String::as_str);
+        if !container.is_empty() && known == container {
+            return format!(".{name}");
+        }
+        self.containers.insert(path.to_owned(), container.to_owned());
+        if container.is_empty() { name.to_owned() } else { format!("{container}.{name}") }
+    }
+}
+
+/// Up to the last `/`, with it.
+fn directory(path: &str) -> &str {
+    path.rfind('/').map_or("", |end| &path[..=end])
+}
+
+/// The file's name without what follows its first dot.
+fn stem(path: &str) -> &str {
+    let name = &path[directory(path).len()..];
+    name.split('.').next().unwrap_or(name)
+}
+
+/// The bytes of the directories that a directory and a path both begin with.
+fn shared_directories(directory: &str, path: &str) -> usize {
+    let parts = directory.split_inclusive('/').zip(path.split_inclusive('/'));
+    parts.take_while(|(one, other)| one == other).map(|(part, _)| part.len()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_directory_of_the_first_line_is_not_written_again() {
+        for (first, path, expected) in [
+            ("src/long/a.x", "src/long/b.x", "…/b.x"),
+            ("src/long/a.x", "src/long/deep/c.x", "…/deep/c.x"),
+            ("source/long/deep/a.x", "source/long/other/b.x", "…/../other/b.x"),
+            ("src/long/a.x", "tests/long/a.x", "tests/long/a.x"),
+            // Nothing is gained.
+            ("src/long/a.x", "src/b.x", "src/b.x"),
+            ("a.x", "b.x", "b.x"),
+            ("a.x", "src/b.x", "src/b.x"),
+            ("directory/a.x", "directory_too/a.x", "directory_too/a.x"),
+        ] {
+            assert_eq!(Elision::below(first).heading(path), expected, "{path} below {first}");
+        }
+    }
+
+    #[test]
+    fn a_container_is_written_once_in_a_row() {
+        let mut elision = Elision::below("a.x");
+        let entries =
+            [("a.x", "C", "f"), ("a.x", "C", "g"), ("b.x", "C", "f"), ("a.x", "D", "h"), ("a.x", "", "i"), ("a.x", "D", "j")];
+        let entries = entries.map(|(path, container, name)| elision.entry(path, container, name));
+        assert_eq!(entries, ["C.f", ".g", "C.f", "D.h", "i", "D.j"]);
+        assert_eq!(["f", "g"].map(|name| elision.entry("src/Parser.x", "Parser", name)), [".f", ".g"]);
+    }
+}
