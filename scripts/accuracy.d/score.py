@@ -116,6 +116,11 @@ class Score:
         required = [key for key in self.truth.required if wanted(key)]
         return outcomes["TP"], outcomes["FP"], sum(key in self.found for key in required), len(required)
 
+    def proven(self):
+        """(TP, FP) of the pairs that a proven edge claims."""
+        outcomes = [scored.outcome for scored in self.pairs.values() if any(verdict == "resolved" for verdict, _ in scored.steps)]
+        return outcomes.count("TP"), outcomes.count("FP")
+
     def neutral(self):
         """How many pairs are neutral, by reason."""
         outcomes = collections.Counter(scored.outcome for scored in self.pairs.values())

@@ -1,0 +1,44 @@
+"""The program that is measured: what it exports and answers for one project, in a cache of its own."""
+
+import json
+import os
+import subprocess
+
+
+class ProgramError(Exception):
+    """The program did not answer; the message has what it said."""
+
+
+class Program:
+    """One build of the program. `cache` is where its indexes go."""
+
+    def __init__(self, binary, cache):
+        self.binary = binary
+        self.environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+
+    def version(self):
+        """What it calls itself."""
+        return self._run(["--version"]).strip()
+
+    def export(self, root, path):
+        """Indexes a project and writes its call edges, one JSON object a line."""
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            self._run(["export", "calls", "--root", root], file)
+
+    def query(self, root, statement):
+        """The rows of a SELECT."""
+        reply = json.loads(self._run(["sql", "--root", root, "--json", statement]))
+        if reply["stopped_by"]:
+            raise ProgramError(f"{root}: the answer is not whole: {reply['stopped_by']}: {statement[:200]}")
+        return reply["rows"]
+
+    def trace(self, root, symbol):
+        """The text that answers who calls a symbol, as a client of the server gets it."""
+        return self._run(["trace", "--root", root, symbol], allowed=(0, 1))
+
+    def _run(self, arguments, stdout=subprocess.PIPE, allowed=(0,)):
+        done = subprocess.run([self.binary, *arguments], env=self.environment, stdout=stdout, stderr=subprocess.PIPE, text=True)
+        if done.returncode not in allowed:
+            raise ProgramError(f"{' '.join(arguments[:4])} ended with {done.returncode}: {done.stderr.strip()[-600:]}")
+        return done.stdout

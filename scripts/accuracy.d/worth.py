@@ -1,0 +1,111 @@
+"""What an answer is worth: true callers, with file and line, for every thousand tokens of the reply to `trace`.
+
+Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is asked for by the line of its name,
+with the default parameters of the tool (depth 1, budget of 2000 tokens), and the whole text of the reply is counted, its first line
+and all notes included, at four bytes a token; only its lines about files that the truth does not cover are left out. A true caller is
+given when the reply has, under the caller's file, a line that lies in the caller.
+"""
+
+import os
+import random
+import re
+
+CALLEES = 60
+SEED = 7
+MOST_CALLERS = 60
+BYTES_OF_A_TOKEN = 4
+
+# `Container.name:12,34` in the list of callers of one file, with the marks that a caller may have.
+ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?=, |$)")
+# The first line of a reply names the callee's file; `…/` stands for its directory.
+HEAD = re.compile(r"\((?P<path>[^()]+):\d+\)")
+THERE = "…/"
+# What follows is not the list of callers: sites that were not followed, and notes.
+ENDS = ("not followed", "… ", "~ ", "^ ", "? ")
+
+
+class Worth:
+    """The sums over the sampled callees of one project."""
+
+    def __init__(self):
+        self.callees = 0
+        self.true = 0
+        self.given = 0
+        self.beside = 0
+        self.tokens = 0.0
+        self.missing = []
+
+    def add(self, callee, callers, text, covered):
+        """Counts one reply. `callers` are definitions, each with whether it must be given."""
+        found = listed(text)
+        given = [must for caller, must in callers if is_given(caller, found)]
+        missing = sum(must for _, must in callers) - sum(given)
+        self.callees += 1
+        self.true += sum(must for _, must in callers)
+        self.given += sum(given)
+        self.beside += len(given) - sum(given)
+        self.tokens += size(text, covered)
+        if missing:
+            self.missing.append((callee, missing))
+
+    def density(self):
+        """True callers for a thousand tokens."""
+        return (self.given + self.beside) * 1000 / self.tokens if self.tokens else 0.0
+
+    def share(self):
+        """The part of the true callers that was given."""
+        return self.given / self.true if self.true else 0.0
+
+    def reply(self):
+        """Bytes of a reply in the mean."""
+        return self.tokens * BYTES_OF_A_TOKEN / self.callees if self.callees else 0.0
+
+
+def measure(truth, ask):
+    """The worth of what `ask` (from a symbol to a reply) answers about the sampled callees of one project."""
+    worth = Worth()
+    for callee, callers in sample(truth):
+        worth.add(callee, callers, ask(f"{callee['file']}:{callee['line']}"), truth.covered)
+    return worth
+
+
+def sample(truth):
+    """(callee, its true callers) of the drawn callees. A caller by an implicit call, or out of a macro, need not be given."""
+    callers = {}
+    for caller, callee in sorted(truth.pairs):
+        callers.setdefault(callee, []).append((truth.definitions[caller], not truth.pairs[caller, callee].implicit))
+    known = [(truth.definitions[callee], found) for callee, found in sorted(callers.items())
+             if 1 <= sum(must for _, must in found) <= MOST_CALLERS]
+    return random.Random(SEED).sample(known, min(CALLEES, len(known)))
+
+
+def groups(text):
+    """(file, its line of the reply) of every file whose callers a reply lists, with the whole path of the file."""
+    first, *rest = text.splitlines()
+    above = HEAD.search(first)
+    directory = os.path.dirname(above["path"]) if above else ""
+    for line in rest:
+        if line.startswith(ENDS):
+            return
+        file, separator, _ = line.partition(": ")
+        if separator:
+            if file.startswith(THERE):
+                file = os.path.normpath(os.path.join(directory, file[len(THERE) :]))
+            yield file, line
+
+
+def listed(text):
+    """(file, line) of every call that a reply gives."""
+    return {(file, int(number)) for file, line in groups(text)
+            for entry in ENTRY.finditer(line.partition(": ")[2]) for number in entry["lines"].split(",")}
+
+
+def is_given(caller, found):
+    """Whether the reply has a line of this caller, in its file."""
+    return any(file == caller["file"] and caller["start_line"] <= line <= caller["end_line"] for file, line in found)
+
+
+def size(text, covered):
+    """Tokens of a reply, without its lines about files that the truth does not cover: they can be neither right nor wrong."""
+    beside = sum(len(line.encode()) + 1 for file, line in groups(text) if file not in covered)
+    return (len(text.encode()) - beside) / BYTES_OF_A_TOKEN
