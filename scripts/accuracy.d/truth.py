@@ -97,9 +97,16 @@ class Truth:
     def _read_edges(self, stem):
         self.pairs = {}
         self.references = set()
+        # Calls outside of any function: {callee: (file, line) of each}.
+        self.calls_outside = collections.defaultdict(set)
         self.callees_by_name = collections.defaultdict(lambda: collections.defaultdict(set))
         for edge in rows(stem + ".edges.jsonl.gz"):
-            if edge["caller_file"] not in self.covered or edge.get("module"):
+            if edge["caller_file"] not in self.covered:
+                continue
+            if edge.get("module"):
+                callee = self._by_position.get((edge["callee_file"], edge["callee_line"], edge["callee_name"]))
+                if callee is not None and edge["kind"] in ("call", "ctor"):
+                    self.calls_outside[self.canonical(callee)["id"]].add((edge["caller_file"], edge["site_line"]))
                 continue
             caller = self._by_position.get((edge["caller_file"], edge["caller_line"], edge["caller_name"]))
             callee = self._by_position.get((edge["callee_file"], edge["callee_line"], edge["callee_name"]))

@@ -3,7 +3,8 @@
 Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is asked for by the line of its name,
 with the default parameters of the tool (depth 1, budget of 2000 tokens), and the whole text of the reply is counted, its first line
 and all notes included, at four bytes a token; only its lines about files that the truth does not cover are left out. A true caller is
-given when the reply has, under the caller's file, a line that lies in the caller.
+given when the reply has, under the caller's file, a line that lies in the caller; a caller that is no function of the truth (a test
+without a name of its own, the top of a file) counts when the truth has a call outside of functions on a line of it.
 """
 
 import os
@@ -35,16 +36,18 @@ class Worth:
         self.tokens = 0.0
         self.missing = []
 
-    def add(self, callee, callers, text, covered):
+    def add(self, callee, callers, text, truth):
         """Counts one reply. `callers` are definitions, each with whether it must be given."""
-        found = listed(text)
+        found = entries(text)
         given = [must for caller, must in callers if is_given(caller, found)]
+        outside = truth.calls_outside[callee["id"]]
+        self.beside += sum(any((file, line) in outside for line in lines) for file, lines in found)
         missing = sum(must for _, must in callers) - sum(given)
         self.callees += 1
         self.true += sum(must for _, must in callers)
         self.given += sum(given)
         self.beside += len(given) - sum(given)
-        self.tokens += size(text, covered)
+        self.tokens += size(text, truth.covered)
         if missing:
             self.missing.append((callee, missing))
 
@@ -65,15 +68,15 @@ def measure(truth, ask):
     """The worth of what `ask` (from a symbol to a reply) answers about the sampled callees of one project."""
     worth = Worth()
     for callee, callers in sample(truth):
-        worth.add(callee, callers, ask(f"{callee['file']}:{callee['line']}"), truth.covered)
+        worth.add(callee, callers, ask(f"{callee['file']}:{callee['line']}"), truth)
     return worth
 
 
 def sample(truth):
-    """(callee, its true callers) of the drawn callees. A caller by an implicit call, or out of a macro, need not be given."""
+    """(callee, its true callers) of the drawn callees. Callers that the scorer does not require need not be given."""
     callers = {}
     for caller, callee in sorted(truth.pairs):
-        callers.setdefault(callee, []).append((truth.definitions[caller], not truth.pairs[caller, callee].implicit))
+        callers.setdefault(callee, []).append((truth.definitions[caller], (caller, callee) in truth.required))
     known = [(truth.definitions[callee], found) for callee, found in sorted(callers.items())
              if 1 <= sum(must for _, must in found) <= MOST_CALLERS]
     return random.Random(SEED).sample(known, min(CALLEES, len(known)))
@@ -94,15 +97,16 @@ def groups(text):
             yield file, line
 
 
-def listed(text):
-    """(file, line) of every call that a reply gives."""
-    return {(file, int(number)) for file, line in groups(text)
-            for entry in ENTRY.finditer(line.partition(": ")[2]) for number in entry["lines"].split(",")}
+def entries(text):
+    """(file, lines) of every caller that a reply lists."""
+    return [(file, [int(number) for number in entry["lines"].split(",")]) for file, line in groups(text)
+            for entry in ENTRY.finditer(line.partition(": ")[2])]
 
 
 def is_given(caller, found):
     """Whether the reply has a line of this caller, in its file."""
-    return any(file == caller["file"] and caller["start_line"] <= line <= caller["end_line"] for file, line in found)
+    span = range(caller["start_line"], caller["end_line"] + 1)
+    return any(file == caller["file"] and any(line in span for line in lines) for file, lines in found)
 
 
 def size(text, covered):
