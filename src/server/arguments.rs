@@ -214,6 +214,21 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_refuses_what_it_does_not_know_and_names_what_was_meant() {
+        for tool in registry::TOOLS {
+            let all: Vec<&str> = tool.parameters().map(|parameter| parameter.name).collect();
+            let error = check(tool.name, json!({"zzzzzzzzzz": 1})).expect_err("there is no such parameter");
+            assert!(error.ends_with(&format!("it takes: {}", all.join(", "))), "{error}");
+            for parameter in tool.parameters() {
+                for other in parameter.also {
+                    let error = check(tool.name, json!({*other: 1})).expect_err("it has another name");
+                    assert!(error.contains(&format!("did you mean `{}`?", parameter.name)), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_a_caller_wrote_is_shown_escaped_and_short() {
         let error = check("search", json!({format!("a\n\u{1b}[31m{}", "x".repeat(1000)): 1})).expect_err("it is unknown");
         assert!(!error.contains(['\n', '\u{1b}']) && error.len() < 400, "{error}");

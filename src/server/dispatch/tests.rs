@@ -36,10 +36,18 @@ impl Tools for Misbehaving {
 
 /// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
+    run_after(Vec::new(), limits, lines)
+}
+
+/// The same after events.
+fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     let (opener, gate): (Opener<()>, _) = sync_channel(0);
     let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
     let (input_sender, input) = tokio::sync::mpsc::channel(1 + lines.len());
     let (event_sender, events) = tokio::sync::mpsc::channel(64);
+    for event in happened {
+        event_sender.try_send(event).expect("there is room");
+    }
     let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
     for line in lines {
         input_sender.try_send(Input::Pieces(vec![Piece::Line(line.clone().into_bytes())])).expect("there is room");
@@ -126,6 +134,23 @@ fn progress_only_grows_is_not_too_frequent_and_ends_with_the_answer() {
         let token = Value::from(7);
         assert_eq!(told, expected.iter().map(|&value| (value, &token, true)).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn several_changes_in_a_row_are_told_once() {
+    let limits = Limits {
+        change_interval: Duration::from_millis(20),
+        deadline: Some(Duration::from_millis(100)),
+        index_wait: Duration::from_millis(100),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
+    // The call that does not return keeps the dispatcher at work until long after the time to tell.
+    let lines = [hello(), ready, call(1, "trace", r#"{"symbol":"x"}"#)];
+    let (messages, _) = run_after((0..5).map(|_| Event::Published).collect(), limits, &lines);
+    let told = messages.iter().filter(|message| message["method"] == "notifications/resources/list_changed").count();
+    assert_eq!(told, 1, "{messages:?}");
 }
 
 #[test]
