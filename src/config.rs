@@ -1,6 +1,7 @@
 //! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
 //! is and where the cache is. Opens no store and reads no source.
 
+use crate::faults;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -130,6 +131,7 @@ impl Config {
     /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
     pub fn from_environment() -> Result<Self, ConfigError> {
+        faults::read(|name| std::env::var_os(name));
         Self::from_variables(|name| std::env::var_os(name))
     }
 

@@ -19,6 +19,8 @@
 
 pub mod model;
 
+mod faults;
+
 pub mod config;
 pub mod grammar;
 

@@ -83,12 +83,12 @@ pub struct Options {
 /// nothing else can use the two; after it returns the process should end.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
-    let patience = Patience::of(&limits);
+    let (patience, stores) = (Patience::of(&limits), limits.stores);
     run(limits, |events| {
         let changes = events.clone();
         // A dispatcher that is gone has nobody to tell.
         let on_change = move || drop(changes.blocking_send(Event::Published));
-        Arc::new(tools::Toolbox::new(Repositories::telling(config, root, patience, on_change), delay))
+        Arc::new(tools::Toolbox::new(Repositories::telling(config, root, patience, stores, on_change), delay))
     })
 }
 

@@ -5,6 +5,7 @@ mod calls;
 mod client;
 mod completion;
 mod ending;
+mod forty;
 mod framing;
 mod observing;
 mod prompts;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError};
 use crate::server::{Limits, Options, run_stdio};
+use crate::store::PoolSettings;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -26,6 +27,9 @@ pub(super) struct Arguments {
     /// How long a call waits for the first index, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     index_wait_ms: Option<u64>,
+    /// When a store that nobody asks is closed, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    idle_ms: Option<u64>,
 }
 
 /// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
@@ -38,6 +42,9 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     limits.queued_calls = arguments.queue.unwrap_or(limits.queued_calls);
     limits.deadline = arguments.deadline_ms.map(Duration::from_millis);
     limits.index_wait = arguments.index_wait_ms.map_or(limits.index_wait, Duration::from_millis);
+    if let Some(idle) = arguments.idle_ms.map(Duration::from_millis) {
+        limits.stores = PoolSettings { idle, sweep: limits.stores.sweep.min(idle / 4), ..limits.stores };
+    }
     let delay = arguments.delay_ms.map(Duration::from_millis);
     run_stdio(Options { config, root: arguments.root.root.clone(), limits, delay }).map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),

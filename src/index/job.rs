@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{IndexError, Outcome, Phase, Progress, Run, refresh};
 use crate::config::{Limits, WorkerCommand};
+use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::store::{Identity, Location};
 
@@ -146,6 +147,7 @@ impl Shared {
         let outcome = if has_turn {
             let progress = |progress: Progress| job.set(JobState::Running(progress));
             progress(Progress { phase: Phase::Walk, done: 0, total: 0 });
+            faults::index_runs(job.location.root());
             let run = Run { progress: &progress, worker: self.worker.as_ref(), ..Run::quiet(self.limits, &job.cancel) };
             let ended = super::workers::guarded(|| refresh(&job.location, WRITER_PATIENCE, &run));
             ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))

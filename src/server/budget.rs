@@ -1,6 +1,8 @@
 //! Fits an answer into a budget: whole entries, best first, and a last line that says what was left out and how to get it.
 //! Whatever is put into a page, the text that comes out of it has at most as many bytes as the budget allows.
 
+use crate::faults::{Fault, planted};
+
 /// Bytes of a token.
 const TOKEN: usize = 4;
 /// Bytes that are kept free for the first line and for what is said about entries that were left out.
@@ -27,6 +29,7 @@ pub(crate) struct Page {
 impl Page {
     /// An empty page of so many tokens.
     pub(crate) fn new(tokens: u64) -> Self {
+        let tokens = if planted(Fault::NoCap) { 1 << 30 } else { tokens };
         let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN);
         Self { text: String::new(), most, room: most.saturating_sub(RESERVED), is_full: false, notes: Vec::new() }
     }

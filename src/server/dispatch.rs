@@ -17,6 +17,7 @@ use super::splitter::Piece;
 use super::subscriptions::Wanted;
 use super::tools::{ProgressReport, Reply, Tools};
 use super::writer::Output;
+use crate::faults::{Fault, planted};
 use calls::Call;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -153,7 +154,8 @@ impl Dispatcher {
                 return Ending::InputEnded;
             }
             let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
-            let takes_input = self.end_by.is_none() && self.output.has_room();
+            let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
+            let takes_input = self.end_by.is_none() && self.output.has_room() && !is_serial;
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
@@ -168,10 +170,10 @@ impl Dispatcher {
                 input = self.input.recv(), if takes_input => match input {
                     Some(Input::Pieces(pieces)) => pieces.into_iter().for_each(|piece| self.on_piece(piece)),
                     Some(Input::End) | None => {
-                        if self.output.is_abandoned() {
+                        if self.output.is_abandoned() || planted(Fault::EofDropsQueued) {
                             return Ending::ClientGone;
                         }
-                        self.end_by = Some(Instant::now() + self.limits.end_grace);
+                        self.end_by = Some(Instant::now() + self.end_grace());
                     }
                 },
                 () = self.output.changed() => {
@@ -189,6 +191,10 @@ impl Dispatcher {
                 }
             }
         }
+    }
+
+    fn end_grace(&self) -> Duration {
+        if planted(Fault::EndlessGrace) { Duration::from_secs(3600) } else { self.limits.end_grace }
     }
 
     /// True if the process is to end.
@@ -279,6 +285,9 @@ impl Dispatcher {
         let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id)) else {
             return;
         };
+        if planted(Fault::CancelAnswered) {
+            return self.answer(ticket, Err(RpcError::new(-32800, "cancelled")));
+        }
         if let Some(closed) = self.requests.cancel(ticket) {
             self.stop(ticket, closed.work);
             self.send(closed.frame);
@@ -353,7 +362,7 @@ impl Complaints {
             *self = Self { since: Some(now), count: 0 };
         }
         self.count += 1;
-        self.count <= COMPLAINTS_PER_SECOND
+        self.count <= COMPLAINTS_PER_SECOND || planted(Fault::EchoStorm)
     }
 }
 

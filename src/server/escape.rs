@@ -1,6 +1,7 @@
 //! The door through which text of the repository, of file names and of callers comes into a reply: it cannot forge structure
 //! there. Nothing is deleted: what could deceive is shown as `\u{..}`, and what is cut says so.
 
+use crate::faults::{Fault, planted};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -50,7 +51,8 @@ pub(super) fn source_line(text: &str, most: usize) -> String {
 
 /// Whether a character changes how the text around it is read or shown, without being seen itself.
 fn deceives(letter: char) -> bool {
-    matches!(letter,
+    (planted(Fault::OverEager) && !letter.is_ascii())
+        || matches!(letter,
         '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'   // control characters
         | '\u{ad}' | '\u{61c}' | '\u{180e}'                            // soft hyphen, Arabic mark, Mongolian separator
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'            // zero width, line separators, direction
@@ -59,6 +61,9 @@ fn deceives(letter: char) -> bool {
 }
 
 fn escape(text: &str, also: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if planted(Fault::SingleReplace) {
+        return Cow::Owned(text.replacen('\u{1b}', "", 1).replace('\n', " "));
+    }
     if !text.chars().any(|letter| deceives(letter) || also(letter)) {
         return Cow::Borrowed(text);
     }

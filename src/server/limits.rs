@@ -1,5 +1,7 @@
 //! The numbers that bound the server: sizes, queues, permits and times. Plain data; nothing here acts.
 
+use crate::faults::{Fault, planted};
+use crate::store::PoolSettings;
 use std::time::Duration;
 
 /// What bounds one server process.
@@ -36,6 +38,8 @@ pub struct Limits {
     pub signal_grace: Duration,
     /// Time between two looks at the parent process and at whether the client still reads.
     pub housekeeping: Duration,
+    /// Stores that are kept open between calls.
+    pub stores: PoolSettings,
     /// Shortest time between two progress notifications of one call.
     pub progress_interval: Duration,
     /// How long changes are gathered before the client is told of them.
@@ -55,7 +59,7 @@ impl Default for Limits {
         Self {
             line_bytes: 8 << 20,
             output_bytes: 16 << 20,
-            queued_calls: 256,
+            queued_calls: if planted(Fault::QueueOf8) { 8 } else { 256 },
             queued_bytes: 16 << 20,
             control_permits: 4,
             query_permits: cores.clamp(2, 8),
@@ -68,6 +72,7 @@ impl Default for Limits {
             output_stall: Duration::from_secs(5),
             signal_grace: Duration::from_millis(300),
             housekeeping: Duration::from_secs(1),
+            stores: PoolSettings::default(),
             progress_interval: Duration::from_millis(200),
             change_interval: Duration::from_millis(500),
         }

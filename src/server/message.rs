@@ -1,5 +1,6 @@
 //! One line to one message: JSON-RPC as the protocol restricts it. Knows no method and no version.
 
+use crate::faults::{Fault, planted};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -19,6 +20,7 @@ impl RequestId {
     /// The id in a JSON text, if it is one that a request may have.
     pub(super) fn from_json(value: &Value) -> Option<Self> {
         match value {
+            Value::String(_) if planted(Fault::IdI64) => None,
             Value::String(text) => Some(Self::Text(text.as_str().into())),
             Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
             _ => None,

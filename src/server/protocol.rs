@@ -10,6 +10,7 @@ use super::registry;
 use super::resources::{self, BadAddress, Question};
 use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
+use crate::faults::{Fault, planted};
 use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::sync::LazyLock;
@@ -223,6 +224,7 @@ impl List {
     fn page(&self, era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
         match params.get("cursor") {
             None | Some(Value::Null) => Ok(Method::Answer(self.0[era as usize].clone())),
+            Some(_) if planted(Fault::CursorRestarts) => Ok(Method::Answer(self.0[era as usize].clone())),
             Some(_) => Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page")),
         }
     }

@@ -16,6 +16,7 @@ pub(super) mod trace;
 
 use super::budget::Page;
 use super::escape::{SafeLine, source_line};
+use crate::faults::{Fault, planted};
 use crate::model::RepoPath;
 use crate::model::facts::flags;
 use crate::query::{Counts, SymbolInfo};
@@ -106,6 +107,9 @@ fn source(first_line: u32, lines: &[String]) -> Vec<String> {
 }
 
 fn gutter(number: u32, width: usize, line: &str) -> String {
+    if planted(Fault::Fence3) {
+        return format!("```\n{}\n```", source_line(line, SOURCE_LINE));
+    }
     format!("{number:>width$}| {}", source_line(line, SOURCE_LINE))
 }
 

@@ -54,6 +54,7 @@ pub struct Patience {
 pub struct Repositories {
     chosen: Arc<Chosen>,
     patience: Patience,
+    stores: PoolSettings,
     pool: OnceLock<Result<Pool, StoreError>>,
     jobs: Jobs,
     verified: Verified,
@@ -121,14 +122,16 @@ impl Patience {
 impl Repositories {
     /// Nothing is opened or looked at before the first call.
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        Self::telling(config, root, patience, || {})
+        Self::telling(config, root, patience, PoolSettings::default(), || {})
     }
 
-    /// The same, with somebody who is told when the repository of calls that name none has a new generation.
+    /// The same, with other bounds for the stores that stay open, and with somebody who is told when the repository of calls
+    /// that name none has a new generation.
     pub(super) fn telling(
         config: Result<Config, ConfigError>,
         root: Option<PathBuf>,
         patience: Patience,
+        stores: PoolSettings,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         let known = config.as_ref().ok();
@@ -140,6 +143,7 @@ impl Repositories {
         Self {
             chosen,
             patience,
+            stores,
             pool: OnceLock::new(),
             jobs,
             verified: Verified::new(),
@@ -239,7 +243,7 @@ impl Repositories {
     }
 
     fn pool(&self) -> Result<&Pool, Unavailable> {
-        let pool = self.pool.get_or_init(|| Pool::new(PoolSettings::default()));
+        let pool = self.pool.get_or_init(|| Pool::new(self.stores));
         pool.as_ref().map_err(store_failed)
     }
 

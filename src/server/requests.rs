@@ -2,6 +2,7 @@
 //! cancelled, so that it gets exactly one answer, and none after a cancellation. Pure: it makes the bytes, it sends nothing.
 
 use super::message::{RequestId, RpcError};
+use crate::faults::{Fault, planted};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
@@ -62,7 +63,7 @@ impl<W> Requests<W> {
 
     /// Takes a request in. Gives the work back when the id is in flight already: that request keeps its right to an answer.
     pub(super) fn open(&mut self, id: RequestId, batch: Option<BatchId>, work: W) -> Result<Ticket, W> {
-        if self.tickets.contains_key(&id) {
+        if self.tickets.contains_key(&id) && !planted(Fault::MapOverwrite) {
             return Err(work);
         }
         let ticket = Ticket(self.number());
@@ -139,7 +140,9 @@ impl<W> Requests<W> {
 
     fn remove(&mut self, ticket: Ticket) -> Option<Live<W>> {
         let live = self.live.remove(&ticket)?;
-        self.tickets.remove(&live.id);
+        if !planted(Fault::RemoveAfterSend) {
+            self.tickets.remove(&live.id);
+        }
         Some(live)
     }
 
@@ -164,7 +167,8 @@ pub(super) fn notification(method: &str, params: Value) -> Vec<u8> {
 
 /// An answer as JSON text. An error for a request whose id could not be read has no id.
 fn message(id: Option<&RequestId>, answer: Answer) -> String {
-    let id = id.map_or_else(String::new, |id| format!("\"id\":{},", id.to_json()));
+    let none = if planted(Fault::IdZero) { "\"id\":0," } else { "" };
+    let id = id.map_or_else(|| none.to_owned(), |id| format!("\"id\":{},", id.to_json()));
     match answer {
         Ok(result) => format!("{{\"jsonrpc\":\"2.0\",{id}\"result\":{result}}}"),
         Err(RpcError { code, message, data }) => {

@@ -1,6 +1,7 @@
 //! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing else does.
 
 use super::dispatch::Event;
+use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use rustix::process::{Pid, getppid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -16,6 +17,9 @@ pub(super) fn on_signal(events: Sender<Event>, grace: Duration) -> io::Result<()
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut seen = false;
         for _ in signals.forever() {
+            if planted(Fault::SignalWaitsForInput) {
+                continue;
+            }
             if seen {
                 exit_now();
             }
@@ -63,6 +67,6 @@ impl Parent {
     /// Whether it has ended, so that this process belongs to somebody else. A client that dies while another process holds
     /// its end of our input open is seen by nothing else.
     pub(super) fn is_gone(&self) -> bool {
-        getppid() != self.0
+        getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }
 }

@@ -1,5 +1,7 @@
 //! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows no JSON and no descriptor.
 
+use crate::faults::{Fault, planted};
+
 /// Bytes of an oversize line that are kept, so that the id of the request may still be found.
 const KEPT_PREFIX: usize = 4096;
 
@@ -39,7 +41,9 @@ impl Splitter {
 
     /// The stream has ended: a last line without a line feed counts as a line.
     pub(super) fn finish(mut self, pieces: &mut Vec<Piece>) {
-        self.end_line(pieces);
+        if !planted(Fault::LfOnly) {
+            self.end_line(pieces);
+        }
     }
 
     fn collect(&mut self, bytes: &[u8], pieces: &mut Vec<Piece>) {
@@ -61,6 +65,9 @@ impl Splitter {
     fn end_line(&mut self, pieces: &mut Vec<Piece>) {
         self.dropping = false;
         let mut line = std::mem::take(&mut self.line);
+        if planted(Fault::LfOnly) {
+            return pieces.push(Piece::Line(line));
+        }
         if line.last() == Some(&b'\r') {
             line.pop();
         }

@@ -1,6 +1,7 @@
 //! Takes the process's standard input and output for the protocol. Afterwards nothing else can read or write them by
 //! accident: descriptor 0 is the null device and descriptor 1 is standard error, for this process and its children.
 
+use crate::faults::{Fault, planted};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +21,9 @@ pub(super) fn take() -> io::Result<Stdio> {
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
     rustix::stdio::dup2_stdin(rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
-    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    if !planted(Fault::NoFdRedirect) {
+        rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    }
     Ok(Stdio { input, output })
 }
 

@@ -22,6 +22,7 @@ use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
 use super::repositories::{Readiness, Repositories, Unavailable};
 use super::{render, reply};
+use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::query::{Certainty, QueryError, ReadFile, Tests};
 use crate::store::Snapshot;
@@ -207,6 +208,9 @@ fn kinds<T>(arguments: &Arguments, from_word: fn(&str) -> Option<T>) -> Vec<T> {
 }
 
 fn offset(arguments: &Arguments) -> usize {
+    if planted(Fault::CursorRestarts) {
+        return 0;
+    }
     arguments.integer("offset").and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
 }
 
@@ -248,6 +252,7 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
     let freshness = opened.freshness();
     let mut page = Page::new(budget).with_head_of(freshness.len());
     let ground = Ground { snapshot: &opened.snapshot, files: &opened.files, cancel: host.cancel(), room: page.room(), process };
+    faults::call_works(tool.name);
     let result = (tool.handler)(arguments, &ground);
     host.spent_in_statements(opened.snapshot.time_in_statements());
     match result {
@@ -259,7 +264,7 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
             }
             let structured = answer.structured(page.room(), &freshness);
             let head = format!("{} · {freshness}", answer.render(&mut page));
-            Reply { text: page.finish(&head), outcome, structured }
+            Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured }
         }
         Err(error) => Reply { text: failure::reply(tool.name, &error, page), outcome: Outcome::from(&error), structured: None },
     }
@@ -289,6 +294,7 @@ impl Tools for Toolbox {
     }
 
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
+        faults::call_starts(tool.name);
         if self.delay.is_some_and(|delay| host.cancel().wait(delay)) {
             return Reply::error("cancelled");
         }

@@ -2,6 +2,7 @@
 //! stops this thread only; `Output` tells the dispatcher how much is waiting.
 
 use super::stdio::{is_abandoned, wait_until_ready};
+use crate::faults::{Fault, planted};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -73,7 +74,8 @@ impl Output {
 
     /// Whether more messages may be taken from the input.
     pub(super) fn has_room(&self) -> bool {
-        self.shared.state().waiting < self.limit
+        let limit = if planted(Fault::ReaderWaitsForWriter) { 1 } else { self.limit };
+        self.shared.state().waiting < limit
     }
 
     /// Whether the client has closed its end.
@@ -83,7 +85,7 @@ impl Output {
 
     /// Whether nobody can read what would be written, though nothing was written since and has failed.
     pub(super) fn is_abandoned(&self) -> bool {
-        is_abandoned(&self.descriptor)
+        is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
 
     /// Resolves after something was written or the client closed its end.
@@ -93,6 +95,9 @@ impl Output {
 
     /// No more messages: waits until everything is written. Gives up when the client has read nothing for `stall`.
     pub(super) fn finish(self, stall: Duration) {
+        if planted(Fault::NoFlush) {
+            return;
+        }
         self.shared.update(|state| state.closed = true);
         let mut state = self.shared.state();
         while !state.ended {
@@ -130,6 +135,9 @@ pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
 /// Writes until the queue is closed and empty.
 fn write_all(descriptor: &OwnedFd, shared: &Shared) -> io::Result<()> {
     while let Some(pending) = next(shared) {
+        if planted(Fault::FrameRejectExits) && pending.len() > 32 << 10 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
         let mut rest = &pending[..];
         while !rest.is_empty() {
             match rustix::io::write(descriptor, &rest[..rest.len().min(WRITE_BYTES)]) {
@@ -143,6 +151,7 @@ fn write_all(descriptor: &OwnedFd, shared: &Shared) -> io::Result<()> {
                 }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => wait_until_ready(descriptor, PollFlags::OUT)?,
+                Err(_) if planted(Fault::WriteErrorsIgnored) => break,
                 Err(error) => return Err(error.into()),
             }
         }

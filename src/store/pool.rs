@@ -18,6 +18,7 @@ use super::connection::{Snapshot, Store};
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{Location, Version};
 use super::rows::{Identity, Meta};
+use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 
 /// How often a store may be superseded between the moment it is leased and the moment it is read, before that is an error.
@@ -65,10 +66,12 @@ impl Opener for StoreOpener {
     }
 
     fn open(&self, location: &Location) -> Result<Store, StoreError> {
+        faults::store_opens(location.root());
         Store::open_newest(location)
     }
 
     fn close(&self, store: Store) {
+        faults::store_closes(&store.meta().root);
         drop(store);
     }
 }
@@ -91,7 +94,7 @@ impl Default for MonotonicClock {
 
 impl Clock for MonotonicClock {
     fn now(&self) -> Duration {
-        self.0.elapsed()
+        if planted(Fault::WallClock) { faults::wall_clock() } else { self.0.elapsed() }
     }
 }
 
@@ -155,6 +158,10 @@ impl Pool {
     /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel` ends a wait for somebody
     /// else's opening.
     pub fn lease(&self, location: &Location, cancel: &CancelToken) -> Result<Lease, StoreError> {
+        if planted(Fault::EvictInLoop) {
+            let victims = self.shared.lock().take_idle(self.shared.clock.now(), self.shared.settings.idle);
+            self.shared.close(victims);
+        }
         let newest = self.shared.opener.newest(location);
         let plan = self.shared.lock().plan(location, newest, self.shared.clock.now());
         let (entry, store) = match plan {
@@ -162,7 +169,15 @@ impl Pool {
             Plan::Wait(flight) => flight.wait(location, cancel)?,
             Plan::Open { flight, newest, victims } => {
                 self.shared.close(victims);
-                Pilot { shared: &self.shared, location, flight, newest, landed: false }.fly()?
+                let pilot = Pilot { shared: &self.shared, location, flight, newest, landed: false };
+                if planted(Fault::FirstCallerOpens) {
+                    faults::store_opens(location.root());
+                }
+                if planted(Fault::FirstCallerOpens) && cancel.is_cancelled() {
+                    let detail = "cancelled while it was being opened";
+                    return Err(StoreError::new(StoreErrorKind::Cancelled, "opening store", location.directory(), detail));
+                }
+                pilot.fly()?
             }
             Plan::Fail { error, victims } => {
                 self.shared.close(victims);
@@ -211,6 +226,7 @@ impl Shared {
 
     /// Never called with the lock held: closing is I/O.
     fn close(&self, victims: Vec<Arc<Store>>) {
+        let _guard = planted(Fault::CloseUnderLock).then(|| self.lock());
         for victim in victims {
             // Where somebody still holds the store without a lease, it is closed when they let go.
             if let Some(store) = Arc::into_inner(victim) {
@@ -219,7 +235,11 @@ impl Shared {
         }
     }
 
-    fn run_timer(&self) {
+    fn run_timer(self: &Arc<Self>) {
+        let mut closers: Vec<JoinHandle<()>> = Vec::new();
+        if planted(Fault::EvictInLoop) {
+            return;
+        }
         let mut state = self.lock();
         while !state.has_ended() {
             state = if state.is_empty() {
@@ -230,9 +250,25 @@ impl Shared {
             };
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
             drop(state);
-            self.close(victims);
+            closers.retain(|closer| !closer.is_finished());
+            closers.extend(self.close_aside(victims));
             state = self.lock();
         }
+        drop(state);
+        for closer in closers {
+            // A closer that panicked has nothing left to close.
+            let _ = closer.join();
+        }
+    }
+
+    /// Closes on a thread of its own: a store that closes slowly does not keep the others open.
+    fn close_aside(self: &Arc<Self>, victims: Vec<Arc<Store>>) -> Option<JoinHandle<()>> {
+        if victims.is_empty() {
+            return None;
+        }
+        let shared = Arc::clone(self);
+        // Without a thread they are closed here and now, with the closure that has them.
+        Builder::new().name("store-closer".to_owned()).spawn(move || shared.close(victims)).ok()
     }
 }
 
@@ -247,7 +283,9 @@ struct Pilot<'p> {
 
 impl Pilot<'_> {
     fn fly(mut self) -> Result<(EntryId, Arc<Store>), StoreError> {
+        let guard = planted(Fault::GuardAcrossIo).then(|| self.shared.lock());
         let result = self.shared.opener.open(self.location);
+        drop(guard);
         self.land(result)
     }
 

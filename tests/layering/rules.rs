@@ -17,7 +17,7 @@ pub(super) const MAX_LINES: usize = 500;
 
 /// The layers from the bottom up. A module imports from layers below its own only.
 const LAYERS: &[&[&str]] = &[
-    &["model"],
+    &["model", "faults"],
     &["grammar", "config"],
     &["store", "resolve", "extract", "source"],
     &["query", "index", "watch"],

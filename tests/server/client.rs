@@ -1,8 +1,10 @@
 //! A client for tests: starts the built program on a repository of its own and keeps everything that it says.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -17,8 +19,10 @@ pub(super) const PROMPT: Duration = Duration::from_secs(2);
 /// One server process and its client.
 pub(super) struct Client {
     child: Child,
-    input: Option<ChildStdin>,
+    input: Option<File>,
     messages: Receiver<Value>,
+    /// How long a message is waited for.
+    pub(super) patience: Duration,
     /// Everything that was received, in order.
     pub(super) seen: Vec<Value>,
     /// The repository and the cache.
@@ -58,9 +62,15 @@ impl Client {
     /// Starts a command in a place.
     pub(super) fn of(place: TempDir, mut command: Command) -> Self {
         let mut child = command.spawn().expect("the program was built with the tests");
-        let output = child.stdout.take().expect("it is piped");
-        let input = child.stdin.take();
-        Self { child, input, messages: listen(output), seen: Vec::new(), place }
+        let output = child.stdout.take().expect("it is piped").into();
+        let input = child.stdin.take().map(OwnedFd::from);
+        Self::over(child, input, output, place)
+    }
+
+    /// The client of a process that was started elsewhere, over the other ends of its input and output.
+    pub(super) fn over(child: Child, input: Option<OwnedFd>, output: OwnedFd, place: TempDir) -> Self {
+        let messages = listen(output.into());
+        Self { child, input: input.map(File::from), messages, patience: PATIENCE, seen: Vec::new(), place }
     }
 
     /// Starts the program and shakes hands in the version.
@@ -138,7 +148,7 @@ impl Client {
 
     /// Waits for a message, among those that have come and those that come.
     pub(super) fn wait_for(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + self.patience;
         let mut next = 0;
         loop {
             while next < self.seen.len() {
@@ -203,7 +213,7 @@ impl Client {
     pub(super) fn ended(&mut self) -> (ExitStatus, Duration) {
         let start = Instant::now();
         loop {
-            match self.messages.recv_timeout(PATIENCE.saturating_sub(start.elapsed())) {
+            match self.messages.recv_timeout(self.patience.saturating_sub(start.elapsed())) {
                 Ok(message) => self.seen.push(message),
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => panic!("the server does not end"),
@@ -246,7 +256,7 @@ pub(super) fn meta(version: &str) -> Value {
 }
 
 /// Reads messages on a thread of its own until the server closes its output.
-fn listen(output: ChildStdout) -> Receiver<Value> {
+fn listen(output: File) -> Receiver<Value> {
     let (sender, receiver) = sync_channel(100_000);
     let read = move || {
         for line in BufReader::new(output).lines() {

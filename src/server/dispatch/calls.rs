@@ -2,6 +2,7 @@
 //! to the thread: a thread that does not stop keeps nobody else waiting.
 
 use super::{Dispatcher, Event, Work};
+use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::server::admission::{Class, Verdict};
 use crate::server::arguments::Arguments;
@@ -76,7 +77,8 @@ impl Dispatcher {
             Err(error) => return self.answer(ticket, purpose.answer(era, Reply::refusal(error))),
         };
         let now = Instant::now();
-        let deadline = now + self.limits.deadline.unwrap_or(tool.deadline);
+        let allowed = faults::deadline(tool.name, self.limits.deadline.unwrap_or(tool.deadline));
+        let deadline = now + if planted(Fault::NoDeadline) { Duration::from_secs(86_400) } else { allowed };
         let call = Call {
             era,
             purpose,
@@ -116,6 +118,11 @@ impl Dispatcher {
             Stage::Queued(arguments) => {
                 let now = Instant::now();
                 call.started = Some(now);
+                if planted(Fault::DeadlineAfterAdmission) {
+                    self.deadlines.remove(&(call.deadline, ticket));
+                    call.deadline += call.arrived.elapsed();
+                    self.deadlines.insert((call.deadline, ticket));
+                }
                 let link = Link {
                     times: Times { arrived: call.arrived, started: now, waited: Cell::default(), statements: Cell::default() },
                     ticket,
@@ -143,7 +150,9 @@ impl Dispatcher {
     pub(super) fn stop(&mut self, ticket: Ticket, work: Work) {
         let Work::Call(call) = work else { return };
         self.deadlines.remove(&(call.deadline, ticket));
-        call.token.cancel();
+        if !planted(Fault::CancelKeepsWorking) {
+            call.token.cancel();
+        }
         let class = call.tool.class;
         match call.stage {
             Stage::Queued(_) => self.admission.forget(class, ticket),
@@ -217,6 +226,9 @@ impl Dispatcher {
         {
             self.deadlines.pop_first();
             if let Some(Work::Call(call)) = self.requests.work(ticket) {
+                if planted(Fault::DeadlineAfterAdmission) && matches!(call.stage, Stage::Queued(_)) {
+                    continue;
+                }
                 let queued = call.started.map_or(at, |started| started).duration_since(call.arrived);
                 tracing::warn!(tool = call.tool.name, queued_ms = queued.as_millis(), "a call has timed out");
                 let after = at.duration_since(call.arrived).as_secs_f32();
@@ -328,12 +340,18 @@ impl Host for Link {
     }
 
     fn pause(&self) {
+        if planted(Fault::IndexHoldsPermit) {
+            return;
+        }
         self.paused.set(Some(Instant::now()));
         // A dispatcher that is gone needs no permit back.
         let _ = self.events.blocking_send(Event::Paused(self.ticket));
     }
 
     fn resume(&self) -> bool {
+        if planted(Fault::IndexHoldsPermit) {
+            return true;
+        }
         let (permit, granted) = sync_channel(1);
         let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok();
         let since = self.paused.take().unwrap_or_else(Instant::now);
@@ -354,7 +372,11 @@ impl Host for Link {
 fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn Tools>) -> std::io::Result<()> {
     let name = format!("{}-{}", tool.class.word(), tool.name);
     std::thread::Builder::new().name(name).spawn(move || {
-        let reply = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link))).unwrap_or_else(|_| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link)));
+        if outcome.is_err() && planted(Fault::DroppedPanic) {
+            return;
+        }
+        let reply = outcome.unwrap_or_else(|_| {
             // The message of the panic is in the log: it may hold text of the repository.
             Reply::error(format!("{}: internal error; the call failed, the server goes on", tool.name))
         });

@@ -77,7 +77,9 @@ fn column(name: &str) -> String {
 /// Why there may be more rows than were counted.
 fn stopped(result: &SqlResult) -> Option<&'static str> {
     result.stopped_by.map(|bound| match bound {
-        SqlBound::Rows => "the statement was stopped when there were enough rows; there are more",
+        SqlBound::Rows => {
+            "the statement was stopped when there were enough rows; there are more: narrow it, or add LIMIT and OFFSET"
+        }
         SqlBound::Size => "the statement was stopped because its rows are too large; choose fewer columns",
         SqlBound::Time => "the statement was stopped by the time limit; there may be more rows",
     })

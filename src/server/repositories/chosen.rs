@@ -3,6 +3,7 @@
 
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError, Repository};
+use crate::faults::{Fault, planted};
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -61,6 +62,9 @@ impl Chosen {
         let found = match (named, &self.root) {
             (Some(named), _) => {
                 let path = Path::new(named);
+                if let (true, Some(cache)) = (planted(Fault::NameAsFile), &config.cache_directory) {
+                    return Ok(Repository { root: path.to_path_buf(), cache: cache.clone() });
+                }
                 if !path.is_absolute() {
                     return Err(unavailable(
                         "`root` must be an absolute path",

@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::PoolCounts;
 use super::flight::{Flight, Landing};
+use crate::faults::{Fault, planted};
 use crate::store::connection::Store;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, Version};
@@ -88,7 +89,7 @@ impl State {
             },
         };
         match &mut slot.current {
-            Some(entry) if slot.chosen_for == Some(newest) => return entry.take(),
+            Some(entry) if slot.chosen_for == Some(newest) || planted(Fault::HandlePinned) => return entry.take(),
             _ => {}
         }
         if let Some(flight) = &slot.flight {
@@ -129,6 +130,9 @@ impl State {
             }
             (Some(slot), Err(error)) => {
                 slot.flight = None;
+                if planted(Fault::KeyBeforeFetch) {
+                    slot.chosen_for = Some(newest);
+                }
                 // A swap that failed keeps the old store; the next lease tries again.
                 if slot.current.is_none() {
                     flight.land(Err(error.clone()));
@@ -161,6 +165,9 @@ impl State {
         {
             entry.leases -= 1;
             slot.used = now;
+            if planted(Fault::CheckThenInsert) {
+                return Vec::new();
+            }
             return self.evict_down_to(self.capacity);
         }
         match self.retired.get_mut(&id) {

@@ -1,0 +1,148 @@
+//! Defects that can be planted on purpose, so that a test can be shown to notice them, and gates at which a test can hold the
+//! program. All of it is constant and compiled away without the cargo feature `faults`, which no released binary has.
+//!
+//! `config` reads from the environment which defect is planted and which gates there are; the rest of the program asks
+//! `planted` where the defect would be.
+
+/// Declares the defects: one variant and one name each.
+macro_rules! faults {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
+        /// A defect that other servers were found to have, each reproduced by one line or two.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(crate) enum Fault { $($(#[$doc])* $variant,)+ }
+
+        #[cfg(feature = "faults")]
+        impl Fault {
+            fn from_name(name: &str) -> Option<Self> {
+                match name { $($name => Some(Self::$variant),)+ _ => None }
+            }
+        }
+    };
+}
+
+faults! {
+    /// Bytes of an unfinished line are lost when something else happens meanwhile.
+    ReadInSelect = "read_in_select",
+    /// What is printed lands between the messages.
+    NoFdRedirect = "no_fd_redirect",
+    /// Only a bare line feed ends a line, and nothing else is tidied up.
+    LfOnly = "lf_only",
+    /// The descriptor is tested for readiness although the next message is in a buffer already.
+    PollBufreader = "poll_bufreader",
+    /// The end of the input ends the process with requests unanswered.
+    EofDropsQueued = "eof_drops_queued",
+    /// No message is taken while an answer waits to be written.
+    ReaderWaitsForWriter = "reader_waits_for_writer",
+    /// A queue of a few calls that refuses the rest.
+    QueueOf8 = "queue_of_8",
+    /// No message is taken while a call runs.
+    SerialDispatch = "serial_dispatch",
+    /// All classes of calls share one queue.
+    OneLane = "one_lane",
+    /// A call that waits for an index keeps its permit.
+    IndexHoldsPermit = "index_holds_permit",
+    /// One connection to a store for all who read it.
+    OneConnection = "one_connection",
+    /// A cancelled call is taken off the table and works on.
+    CancelKeepsWorking = "cancel_keeps_working",
+    /// A cancelled request is answered with an error.
+    CancelAnswered = "cancel_answered",
+    /// An id is in use beyond its answer.
+    RemoveAfterSend = "remove_after_send",
+    /// Calls have no deadline.
+    NoDeadline = "no_deadline",
+    /// A call's time begins when it gets a permit.
+    DeadlineAfterAdmission = "deadline_after_admission",
+    /// The end of the input is overlooked.
+    EofIgnored = "eof_ignored",
+    /// At the end of the input calls are waited for without a limit.
+    EndlessGrace = "endless_grace",
+    /// A signal is noted and waits for the next message.
+    SignalWaitsForInput = "signal_waits_for_input",
+    /// The process ends with answers unwritten.
+    NoFlush = "no_flush",
+    /// Only the end of the input tells that the client is gone.
+    EofOnlyOrphans = "eof_only_orphans",
+    /// Nobody hears of a call that panics.
+    DroppedPanic = "dropped_panic",
+    /// Failures to write are passed over.
+    WriteErrorsIgnored = "write_errors_ignored",
+    /// A line that is too long ends the input.
+    ExitAtOversize = "exit_at_oversize",
+    /// A message that is too long for the transport ends the process.
+    FrameRejectExits = "frame_reject_exits",
+    /// Answers are not cut to their budget.
+    NoCap = "no_cap",
+    /// An error for a request whose id is unknown has the id 0.
+    IdZero = "id_zero",
+    /// Every complaint is answered, however many there are.
+    EchoStorm = "echo_storm",
+    /// Ids are integers.
+    IdI64 = "id_i64",
+    /// A second request with an id in flight takes the place of the first.
+    MapOverwrite = "map_overwrite",
+    /// A store is opened by the first who asks, for all, and goes with them.
+    FirstCallerOpens = "first_caller_opens",
+    /// The lock of the open stores is held while one is opened.
+    GuardAcrossIo = "guard_across_io",
+    /// The lock of the open stores is held while one is closed.
+    CloseUnderLock = "close_under_lock",
+    /// Room for a store is made before it is opened and not looked at afterwards.
+    CheckThenInsert = "check_then_insert",
+    /// Idle stores are closed when a call comes.
+    EvictInLoop = "evict_in_loop",
+    /// Idleness is measured with the wall clock.
+    WallClock = "wall_clock",
+    /// A store that is open is never compared with its file.
+    HandlePinned = "handle_pinned",
+    /// A swap that failed counts as done.
+    KeyBeforeFetch = "key_before_fetch",
+    /// Source stands between two fences of three backticks.
+    Fence3 = "fence3",
+    /// What could deceive is removed, once.
+    SingleReplace = "single_replace",
+    /// Everything beyond ASCII is escaped.
+    OverEager = "over_eager",
+    /// A caller's name for a directory is taken as it is.
+    NameAsFile = "name_as_file",
+    /// A cursor or offset that means nothing means the first page.
+    CursorRestarts = "cursor_restarts",
+}
+
+/// Whether the defect is planted.
+#[cfg(not(feature = "faults"))]
+pub(crate) const fn planted(_: Fault) -> bool {
+    false
+}
+
+#[cfg(feature = "faults")]
+mod gates;
+#[cfg(feature = "faults")]
+pub(crate) use gates::*;
+
+#[cfg(not(feature = "faults"))]
+mod none {
+    //! The gates of a program that has none.
+
+    use std::ffi::OsString;
+    use std::path::Path;
+    use std::time::Duration;
+
+    pub(crate) fn read(_: impl Fn(&str) -> Option<OsString>) {}
+    pub(crate) fn call_starts(_: &str) {}
+    pub(crate) fn call_works(_: &str) {}
+    pub(crate) fn store_opens(_: &Path) {}
+    pub(crate) fn store_closes(_: &Path) {}
+    pub(crate) fn index_runs(_: &Path) {}
+    pub(crate) fn answer(_: &str, text: String) -> String {
+        text
+    }
+    pub(crate) fn deadline(_: &str, set: Duration) -> Duration {
+        set
+    }
+    pub(crate) fn wall_clock() -> Duration {
+        Duration::ZERO
+    }
+}
+#[cfg(not(feature = "faults"))]
+pub(crate) use none::*;
