@@ -72,7 +72,7 @@ fn t02_noise_goes_to_standard_error_only() {
     bench.close_input();
     assert!(bench.ended().0.success());
     // Each line of standard output was read as a message, or there would be no answers.
-    assert_eq!(bench.seen.len(), 4, "{:?}", bench.seen);
+    assert_eq!(bench.replies(), 4, "{:?}", bench.seen);
     let notes = bench.all_notes();
     for noise in ["printed by a handler", "written to the descriptor"] {
         assert_eq!(notes.matches(noise).count(), 3, "{notes}");
@@ -91,7 +91,7 @@ fn t03_foreign_ends_of_lines_and_headers_hold_nothing_up() {
     for id in 1..=4 {
         bench.prompt_answer(id, 1_000);
     }
-    assert_eq!(bench.seen.len(), 4, "blank lines are nothing: {:?}", bench.seen);
+    assert_eq!(bench.replies(), 4, "blank lines are nothing: {:?}", bench.seen);
     let framed = request(5, "c");
     bench.write(format!("Content-Length: {}\r\n\r\n{framed}\n", framed.len()).as_bytes());
     assert_eq!(bench.complaint()["error"]["code"], json!(-32700));
@@ -100,7 +100,7 @@ fn t03_foreign_ends_of_lines_and_headers_hold_nothing_up() {
     bench.close_input();
     assert!(bench.ended().0.success());
     assert_eq!(bench.answers(&json!(6)), 1, "the last line needs no end");
-    assert_eq!(bench.seen.len(), 7, "{:?}", bench.seen);
+    assert_eq!(bench.replies(), 7, "{:?}", bench.seen);
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn t04_the_opening_burst_is_answered_at_once() {
         bench.prompt_answer(1, 1_000);
         times.push(start.elapsed());
         bench.ping();
-        assert_eq!(bench.seen.len(), 3, "two answers, the ping's, and nothing else: {:?}", bench.seen);
+        assert_eq!(bench.replies(), 3, "two answers, the ping's, and nothing else: {:?}", bench.seen);
         assert_eq!((&bench.seen[0]["id"], bench.seen[1]["result"]["tools"].is_array()), (&json!(0), true));
     }
     times.sort_unstable();
@@ -148,7 +148,7 @@ fn t05_a_probe_of_the_other_era_may_come_first() {
     bench.close_input();
     let (status, elapsed) = bench.ended();
     assert!(status.success() && elapsed < milliseconds(2_000), "{status} {elapsed:?}");
-    assert_eq!(bench.seen.len(), 4, "{:?}", bench.seen);
+    assert_eq!(bench.replies(), 4, "{:?}", bench.seen);
 }
 
 #[test]

@@ -193,6 +193,11 @@ impl Bench {
         self.noted.join("\n")
     }
 
+    /// How many messages have come that are not notifications of changes.
+    pub(super) fn replies(&self) -> usize {
+        self.seen.iter().filter(|message| message.get("method").is_none() || message.get("id").is_some()).count()
+    }
+
     /// Waits for an answer that must come within a time of a quiet machine.
     pub(super) fn prompt_answer(&mut self, id: impl Into<Value>, quiet: u64) -> Value {
         let (id, start) = (id.into(), Instant::now());

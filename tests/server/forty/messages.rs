@@ -35,7 +35,7 @@ fn t22_a_line_that_is_too_long_costs_one_error() {
     assert_eq!(bench.complaint()["error"]["code"], json!(-32600), "the end of the line is not waited for");
     bench.write(b"\n");
     bench.ping();
-    assert_eq!(bench.seen.len(), 4, "one error each: {:?}", bench.seen);
+    assert_eq!(bench.replies(), 4, "one error each: {:?}", bench.seen);
     let grown = bench.memory("VmRSS").saturating_sub(before);
     assert!(grown < 48 << 20, "{} MiB more", grown >> 20);
 }
@@ -100,7 +100,7 @@ fn t24_what_is_no_message_has_its_code_and_breaks_nothing() {
         let errors: Vec<&Value> = bench.seen.iter().filter(|message| message.get("error").is_some()).collect();
         assert_eq!(errors.len(), 1, "{name}: {:?}", bench.seen);
         assert_eq!((errors[0]["error"]["code"].as_i64(), errors[0].get("id")), (Some(code), with_id), "{name}");
-        assert_eq!(bench.seen.len(), 2, "{name}: {:?}", bench.seen);
+        assert_eq!(bench.replies(), 2, "{name}: {:?}", bench.seen);
     }
 }
 
@@ -134,7 +134,7 @@ fn t25_ids_come_back_in_value_and_kind() {
         assert_eq!(bench.answer(&id)["result"], json!({}));
         bench.call(id.clone(), "no_such_tool", json!({}));
         bench.wait_for("an error with the id", |message| message["id"] == id && message["error"]["code"] == json!(-32602));
-        assert_eq!(bench.seen.len(), 2, "{:?}", bench.seen);
+        assert_eq!(bench.replies(), 2, "{:?}", bench.seen);
     }
 }
 
