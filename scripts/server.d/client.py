@@ -134,6 +134,17 @@ class Server:
         """Threads of the process."""
         return len(os.listdir(f"/proc/{self.process.pid}/task"))
 
+    def children(self):
+        """Processes that it has started and that still run."""
+        found = []
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/children", encoding="ascii") as file:
+                    found += [int(word) for word in file.read().split()]
+            except FileNotFoundError:
+                pass  # the thread has just ended
+        return found
+
     def end(self, timeout=10.0):
         """Ends the input and waits for the process. Gives its exit code, or None if it had to be killed."""
         self.process.stdin.close()
