@@ -136,31 +136,40 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
     let mut total = 0;
     let mut ranked = Vec::with_capacity(names.len());
     for (key, name) in names {
-        let heads = lookup.snapshot.symbol_heads(key)?;
-        let references = heads.iter().map(|head| head.references).max().unwrap_or(0);
-        total += places(&heads).len() as u64;
-        ranked.push((!name.starts_with(typed), Reverse(references), name.len(), name, key));
+        let places = places(&lookup.snapshot.symbol_heads(key)?);
+        total += places.len() as u64;
+        let most = places.first().map_or(Reverse(0), |(references, _)| *references);
+        let is_whole_name = !typed.is_empty() && name.eq_ignore_ascii_case(typed);
+        ranked.push((!is_whole_name, !name.starts_with(typed), most, name.len(), name, places));
     }
     ranked.sort_unstable();
-    let mut values = Vec::new();
-    for (.., name, key) in ranked {
-        if values.len() >= limit {
-            break;
-        }
-        let places = places(&lookup.snapshot.symbol_heads(key)?);
-        if places.len() == 1 {
-            values.push(name);
-            continue;
-        }
-        let mut several: Vec<(Reverse<u32>, SymbolKey)> =
-            places.into_values().map(|(references, symbol)| (Reverse(references), symbol)).collect();
-        several.sort_unstable();
-        for (_, symbol) in several.into_iter().take(limit - values.len()) {
-            values.push(lookup.info_of(symbol)?.full_name());
+    // Of what may still become several names, each is offered in its best meaning before any in another.
+    let (mut values, mut others) = (Vec::new(), Vec::new());
+    for (is_beginning, .., name, places) in ranked {
+        match places.split_first() {
+            Some((_, [])) => values.push(Value::Name(name)),
+            Some(((_, best), rest)) if is_beginning => {
+                values.push(Value::Symbol(*best));
+                others.extend(rest.iter().map(|(_, symbol)| Value::Symbol(*symbol)));
+            }
+            _ => values.extend(places.iter().map(|(_, symbol)| Value::Symbol(*symbol))),
         }
     }
+    let shown = values.into_iter().chain(others).take(limit).map(|value| match value {
+        Value::Name(name) => Ok(name),
+        Value::Symbol(symbol) => Ok(lookup.info_of(symbol)?.full_name()),
+    });
+    let values = shown.collect::<Result<_, QueryError>>()?;
     let total = if is_whole { Total::Exact(total) } else { Total::AtLeast(total) };
     Ok(CompleteResult { values, total })
+}
+
+/// A completion before it is text.
+enum Value {
+    /// A name that means one thing.
+    Name(String),
+    /// One of several things that have a name: it needs its path.
+    Symbol(SymbolKey),
 }
 
 /// The names of the symbols that are used most: where nothing was typed, any other choice would be by the alphabet.
@@ -175,15 +184,16 @@ fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>
     Ok(names.into_iter().collect())
 }
 
-/// The places that a name means, each with its most used symbol.
-fn places(heads: &[SymbolHead]) -> BTreeMap<Place, (u32, SymbolKey)> {
-    let mut places: BTreeMap<Place, (u32, SymbolKey)> = BTreeMap::new();
+/// The places that a name means, each with its most used symbol; the most used place first.
+fn places(heads: &[SymbolHead]) -> Vec<(Reverse<u32>, SymbolKey)> {
+    let mut places: BTreeMap<Place, (Reverse<u32>, SymbolKey)> = BTreeMap::new();
     for head in heads {
-        let best = places.entry((head.file, head.container)).or_insert((head.references, head.key));
-        if head.references > best.0 {
-            *best = (head.references, head.key);
-        }
+        let found = (Reverse(head.references), head.key);
+        let best = places.entry((head.file, head.container)).or_insert(found);
+        *best = found.min(*best);
     }
+    let mut places: Vec<(Reverse<u32>, SymbolKey)> = places.into_values().collect();
+    places.sort_unstable();
     places
 }
 

@@ -69,6 +69,24 @@ fn a_symbol_is_given_in_the_shortest_form_that_means_one() {
 }
 
 #[test]
+fn every_name_is_offered_once_before_any_is_offered_again() {
+    let mut builder = GraphBuilder::default();
+    for number in 0..150 {
+        let file = builder.file(&format!("f{number:03}.x"), 0, "");
+        builder.symbol(file, SymbolKind::Function, "get", (1, 1), Options::default());
+    }
+    let file = builder.file("only.x", 0, "");
+    builder.symbol(file, SymbolKind::Function, "get_other", (1, 1), Options::default());
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("published");
+    let snapshot = cache.snapshot();
+    let offered = |typed: &str| ask(&snapshot, Wanted::Symbol, typed);
+    assert!(offered("ge").values[..2].contains(&"get_other".to_owned()), "{:?}", offered("ge").values);
+    assert!(offered("get").values.iter().all(|value| value.ends_with("::get")), "the name is whole");
+    assert_eq!((offered("get").values.len(), offered("get").total), (100, Total::Exact(151)));
+}
+
+#[test]
 fn every_value_means_what_it_was_made_of() {
     let (_cache, snapshot, _) = stored_sample();
     let all = ask(&snapshot, Wanted::Symbol, "");
