@@ -6,9 +6,10 @@
 
 One write carries `initialize`, `notifications/initialized` and `tools/list`, and standard input stays open: a server that
 tests its descriptor for readiness below a buffered reader leaves `tools/list` unanswered, because the descriptor is empty
-while the buffer is not. Both answers must be there within a second, complete, with nothing else on standard output; then
-the end of input must end the process with code 0. The same must hold with an empty cache, with a store that another process
-has locked, and with a cache that cannot be read, because nothing of that may be looked at before the first call.
+while the buffer is not. Both answers must be there within a second, complete, with nothing else on standard output but the
+server's question for the roots that the client offers; then the end of input must end the process with code 0. The same must
+hold with an empty cache, with a store that another process has locked, and with a cache that cannot be read, because nothing
+of that may be looked at before the first call.
 """
 import argparse
 import contextlib
@@ -58,10 +59,15 @@ class Failure(Exception):
     """What the server did wrong."""
 
 
+def answers_in(data):
+    """Whole lines that are not a request of the server."""
+    return sum(b'"method":' not in line for line in data.split(b"\n")[:-1])
+
+
 def read_lines(stream, count, deadline):
-    """Lines of the stream until there are `count`, the deadline, or the end. Also says when each set arrived."""
+    """Lines of the stream until there are `count` answers, the deadline, or the end."""
     data = b""
-    while data.count(b"\n") < count:
+    while answers_in(data) < count:
         left = deadline - time.monotonic()
         if left <= 0 or not select.select([stream], [], [], left)[0]:
             break
@@ -73,7 +79,7 @@ def read_lines(stream, count, deadline):
 
 
 def check_answers(data):
-    """Both answers, in order, complete, and nothing else."""
+    """Both answers, in order, complete, and nothing else but the one question that the client offers to answer."""
     lines = data.split(b"\n")
     if lines.pop() != b"":
         raise Failure("the last line on stdout is not complete")
@@ -81,6 +87,10 @@ def check_answers(data):
         messages = [json.loads(line) for line in lines]
     except ValueError as error:
         raise Failure(f"stdout holds something that is not JSON: {error}") from error
+    questions = [message for message in messages if "method" in message]
+    if [question["method"] for question in questions] not in ([], ["roots/list"]):
+        raise Failure(f"the server asks: {json.dumps(questions)[:200]}")
+    messages = [message for message in messages if "method" not in message]
     if [message.get("id", "none") for message in messages] != [0, 1]:
         raise Failure(f"expected answers to the ids 0 and 1, got {[message.get('id', 'none') for message in messages]}")
     for message in messages:
@@ -109,8 +119,8 @@ def session(command, environment=None, directory=None):
         process.stdin.write(BURST)
         data = read_lines(process.stdout, 2, started + LIMIT)
         elapsed = time.monotonic() - started
-        if data.count(b"\n") < 2:
-            raise Failure(f"{data.count(chr(10).encode())} of 2 answers within {LIMIT} s, with stdin held open")
+        if answers_in(data) < 2:
+            raise Failure(f"{answers_in(data)} of 2 answers within {LIMIT} s, with stdin held open")
         data += read_lines(process.stdout, 1, time.monotonic() + QUIET)
         check_answers(data)
         process.stdin.close()
