@@ -65,6 +65,8 @@ faults! {
     EofOnlyOrphans = "eof_only_orphans",
     /// Nobody hears of a call that panics.
     DroppedPanic = "dropped_panic",
+    /// Nobody reads what a worker says about its end.
+    StderrNotDrained = "stderr_not_drained",
     /// Failures to write are passed over.
     WriteErrorsIgnored = "write_errors_ignored",
     /// A line that is too long ends the input.

@@ -26,6 +26,7 @@ use self::trial::{Doing, Trial};
 use super::progress::{Phase, Timing};
 use super::{IndexError, Outcome, Report, Run};
 use crate::config::WorkerCommand;
+use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::store::{Location, Published, Store};
 
@@ -183,6 +184,9 @@ fn describe(status: ExitStatus) -> String {
 
 /// Passes on what a worker says, line by line, and gives the last of it.
 fn listen(errors: ChildStderr) -> String {
+    while planted(Fault::StderrNotDrained) {
+        std::thread::park();
+    }
     let mut errors = BufReader::new(errors);
     let mut last: VecDeque<String> = VecDeque::with_capacity(LAST_LINES + 1);
     let mut line = Vec::new();

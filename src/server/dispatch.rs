@@ -164,7 +164,7 @@ impl Dispatcher {
                     }
                 }
                 () = until(next), if next.is_some() => {
-                    self.on_deadlines();
+                    self.on_deadlines(Instant::now());
                     self.tell_of_changes();
                 }
                 input = self.input.recv(), if takes_input => match input {
@@ -366,5 +366,7 @@ impl Complaints {
     }
 }
 
+#[cfg(test)]
+mod interleavings;
 #[cfg(test)]
 mod tests;

@@ -44,6 +44,14 @@ pub(super) struct Call {
     stage: Stage,
 }
 
+#[cfg(test)]
+impl Call {
+    /// Whether it has begun.
+    pub(super) fn has_thread(&self) -> bool {
+        !matches!(self.stage, Stage::Queued(_))
+    }
+}
+
 #[derive(Debug)]
 enum Stage {
     /// Waits for a permit; its arguments.
@@ -219,8 +227,7 @@ impl Dispatcher {
         }
     }
 
-    pub(super) fn on_deadlines(&mut self) {
-        let now = Instant::now();
+    pub(super) fn on_deadlines(&mut self, now: Instant) {
         while let Some((at, ticket)) = self.deadlines.first().copied()
             && at <= now
         {

@@ -193,6 +193,24 @@ fn t20_a_call_that_panics_is_an_error_for_its_id_alone() {
 }
 
 #[test]
+#[cfg(feature = "faults")]
+fn t20_a_worker_that_dies_is_an_error_with_its_last_words() {
+    for death in ["chatter", "abort", "segv", "allocate"] {
+        let place = place(SMALL);
+        let order = place.path().join("repository/worker-fault-at-start");
+        std::fs::write(&order, death).expect("files can be written");
+        let mut bench = Bench::connected_at(place, &[], &[]);
+        bench.call(1, "search", json!({"query": "helper"}));
+        bench.prompt_answer(1, 1_000);
+        let (text, is_error) = bench.outcome_of(1);
+        assert!(is_error && (death != "chatter" || text.contains("line 19999")), "{death}: {text}");
+        std::fs::remove_file(&order).expect("it is there");
+        assert!(bench.ask("search", json!({"query": "helper"})).contains("function helper"), "{death}");
+        assert_eq!(bench.answers(&json!(1)), 1);
+    }
+}
+
+#[test]
 fn t21_a_client_that_reads_no_more_ends_the_server() {
     let place = place(SMALL);
     let mut first = Bench::connected_at(place, &[], &[]);
