@@ -1,10 +1,12 @@
-//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its grammar.
+//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
+//! grammar. Also a number for the code that makes facts and resolves them.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
 )]
 
 use std::fmt::Write as _;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -22,8 +24,34 @@ fn main() {
         add_language(&mut table, folder);
     }
     table.push_str("];\n");
+    writeln!(table, "const RULES: u64 = {};", rules(root.parent().expect("grammars/ is in the package")))
+        .expect("writing to a string cannot fail");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
+}
+
+/// Stands for the code that makes facts and resolves them: a store that other code has made is not served.
+fn rules(package: &Path) -> u64 {
+    let mut waiting: Vec<PathBuf> = ["extract", "resolve", "grammar", "model"]
+        .iter()
+        .flat_map(|module| [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))])
+        .collect();
+    let mut files = Vec::new();
+    while let Some(path) = waiting.pop() {
+        println!("cargo:rerun-if-changed={}", path.display());
+        match path.is_dir() {
+            true => {
+                waiting.extend(fs::read_dir(&path).expect("a folder of the package").map(|entry| entry.expect("an entry").path()))
+            }
+            false => files.push(path),
+        }
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for path in files {
+        fs::read(&path).expect("a file of the package").hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn add_language(table: &mut String, folder: &Path) {

@@ -31,9 +31,6 @@ use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
-/// Counts changes of the extraction rules themselves; part of [`fingerprint`].
-const EXTRACTION_VERSION: u32 = 1;
-
 struct Folder {
     name: &'static str,
     /// Its manifest, after those that it extends.
@@ -129,10 +126,11 @@ pub fn by_name(name: &str) -> Option<&'static Language> {
     all().iter().find(|language| language.name == name)
 }
 
-/// Changes whenever the facts that the same bytes give may change: manifests, grammar versions, extraction rules.
+/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the code that extracts and
+/// resolves.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
-    EXTRACTION_VERSION.hash(&mut hasher);
+    RULES.hash(&mut hasher);
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     for folder in FOLDERS {
         folder.name.hash(&mut hasher);

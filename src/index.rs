@@ -9,6 +9,7 @@ mod plan;
 mod progress;
 mod report;
 mod resident;
+mod residents;
 mod resolve;
 mod take_in;
 mod workers;
@@ -23,7 +24,7 @@ pub use isolate::serve_worker;
 pub use job::{Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
-pub use resident::Residents;
+pub use residents::Residents;
 
 use crate::config::{Limits, WorkerCommand};
 use crate::extract;
@@ -280,6 +281,16 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     let store = Store::open_newest(location)?;
     let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
     Ok(Some(Outcome::Published { published, report, timings }))
+}
+
+/// Keeps what is known of a repository whose store is right, so that the next changes are taken in in place.
+fn keep(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
+    if let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+        && let Some(resident) = Resident::load(&snapshot, run)?
+    {
+        residents.put(location, resident);
+    }
+    Ok(())
 }
 
 /// Becomes the writer, unless the run is cancelled or `patience` is over first.

@@ -16,6 +16,7 @@ mod compute;
 mod condition;
 mod definition;
 mod flow;
+mod gather;
 mod heuristic;
 mod infer;
 mod inherent;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use cograph::config::Limits;
-use cograph::index::{ChangeSet, IndexError, JobState, Jobs, Outcome, Run, Verified, apply, freshness, refresh};
+use cograph::index::{ChangeSet, IndexError, JobState, Jobs, Outcome, Residents, Run, Verified, apply, freshness, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Snapshot, Store, StoreErrorKind};
 use tempfile::TempDir;
@@ -270,4 +270,48 @@ fn a_directory_that_goes_is_an_error_and_the_store_stays() {
     assert!(matches!(refused, Err(IndexError::Source(_))), "{refused:?}");
     assert_eq!(project.snapshot().identity().generation, 1);
     assert!(project.directory.path().exists());
+}
+
+#[test]
+fn the_second_change_is_taken_in_in_place_and_idle_knowledge_is_let_go() {
+    let project = Project::with(&[("a.py", "def f():\n    return g()\n"), ("b.py", "from a import f\n\ndef h():\n    f()\n")]);
+    let residents = Residents::kept_for(Duration::from_millis(50));
+    let run = Run { residents: Some(&residents), ..project.run() };
+    let refreshed = || match refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way") {
+        Outcome::Published { published, .. } => published.identity,
+        Outcome::Unchanged { .. } => panic!("a file has changed"),
+    };
+    let first = refreshed();
+    project.write("a.py", "def f(x):\n    return g(x)\n");
+    let second = refreshed();
+    assert_eq!((second.uid, second.generation), (first.uid, first.generation + 1), "it is the same file in another state");
+    assert!(project.changes().is_empty());
+    let until = Instant::now() + PATIENCE;
+    while !residents.locations().is_empty() {
+        assert!(Instant::now() < until, "what nobody uses is let go");
+        std::thread::yield_now();
+    }
+    project.write("a.py", "def f(x, y):\n    return g(x)\n");
+    let third = refreshed();
+    assert_ne!(third.uid, first.uid, "nothing is known any more: it is built anew");
+    assert!(third.generation > second.generation, "generations never go back");
+}
+
+#[test]
+fn a_store_that_somebody_else_has_changed_is_not_taken_for_the_known_one() {
+    let project = Project::with(&[("a.py", "def f():\n    pass\n")]);
+    let (one, other) = (Residents::new(), Residents::new());
+    let refreshed = |residents: &Residents| {
+        let run = Run { residents: Some(residents), ..project.run() };
+        let outcome = refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
+        let Outcome::Published { published, report, .. } = outcome else { panic!("a file has changed") };
+        (published.identity, report.symbols())
+    };
+    refreshed(&one);
+    project.write("a.py", "def f():\n    pass\n\ndef g():\n    pass\n");
+    refreshed(&other);
+    project.write("a.py", "def f():\n    pass\n\ndef g():\n    pass\n\ndef h():\n    pass\n");
+    let (_, symbols) = refreshed(&one);
+    assert_eq!(symbols, 3);
+    assert!(project.changes().is_empty());
 }

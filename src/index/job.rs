@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{IndexError, Outcome, Phase, Progress, Run, refresh};
+use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, apply, keep, refresh};
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
@@ -47,6 +47,7 @@ struct Shared {
     limits: Limits,
     on_published: OnPublished,
     worker: Option<WorkerCommand>,
+    residents: Residents,
     state: Mutex<State>,
     turn: Condvar,
 }
@@ -55,6 +56,8 @@ struct Shared {
 struct State {
     /// Runs that are queued or under way, with their threads.
     jobs: Vec<(Arc<Job>, JoinHandle<()>)>,
+    /// Runs that have ended for those who waited, and prepare for the next changes.
+    preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
     ended: bool,
 }
@@ -73,7 +76,7 @@ impl Jobs {
     ) -> Self {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(State::default()), Condvar::new());
-        Self { shared: Arc::new(Shared { limits, on_published, worker, state, turn }) }
+        Self { shared: Arc::new(Shared { limits, on_published, worker, residents: Residents::new(), state, turn }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -81,6 +84,11 @@ impl Jobs {
     /// A run that is under way may have looked at a file before it changed. Whoever must know compares again afterwards
     /// (`freshness`) and starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
+        self.start_for(location, None)
+    }
+
+    /// The same for changes that have been found already.
+    pub fn start_for(&self, location: &Location, changes: Option<ChangeSet>) -> Arc<Job> {
         let mut state = self.shared.lock();
         if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
             return Arc::clone(job);
@@ -96,13 +104,18 @@ impl Jobs {
             job.cancel.cancel();
         }
         let (shared, own) = (Arc::clone(&self.shared), Arc::clone(&job));
-        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own)) {
+        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, changes)) {
             Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
             Err(error) => {
                 job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
             }
         }
         job
+    }
+
+    /// Says that questions are asked about a repository: what is known of it is worth keeping.
+    pub fn touch(&self, location: &Location) {
+        self.shared.residents.touch(location);
     }
 
     /// The runs that are queued or under way.
@@ -116,7 +129,8 @@ impl Drop for Jobs {
         let jobs = {
             let mut state = self.shared.lock();
             state.ended = true;
-            std::mem::take(&mut state.jobs)
+            let preparing = std::mem::take(&mut state.preparing);
+            std::mem::take(&mut state.jobs).into_iter().chain(preparing).collect::<Vec<_>>()
         };
         for (job, _) in &jobs {
             job.cancel();
@@ -135,7 +149,7 @@ impl Shared {
     }
 
     /// The life of a run's thread.
-    fn work(self: &Arc<Self>, job: &Arc<Job>) {
+    fn work(self: &Arc<Self>, job: &Arc<Job>, changes: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
             // Under the lock, so that the signal cannot fall between a look at the token and the wait.
@@ -148,8 +162,16 @@ impl Shared {
             let progress = |progress: Progress| job.set(JobState::Running(progress));
             progress(Progress { phase: Phase::Walk, done: 0, total: 0 });
             faults::index_runs(job.location.root());
-            let run = Run { progress: &progress, worker: self.worker.as_ref(), ..Run::quiet(self.limits, &job.cancel) };
-            let ended = super::workers::guarded(|| refresh(&job.location, WRITER_PATIENCE, &run));
+            let run = Run {
+                progress: &progress,
+                worker: self.worker.as_ref(),
+                residents: Some(&self.residents),
+                ..Run::quiet(self.limits, &job.cancel)
+            };
+            let ended = super::workers::guarded(|| match &changes {
+                Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
+                None => refresh(&job.location, WRITER_PATIENCE, &run),
+            });
             ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
@@ -159,12 +181,26 @@ impl Shared {
         }
         {
             let mut state = self.lock();
-            state.jobs.retain(|(other, _)| !Arc::ptr_eq(other, job));
+            if let Some(place) = state.jobs.iter().position(|(other, _)| Arc::ptr_eq(other, job)) {
+                let ended = state.jobs.swap_remove(place);
+                state.preparing.push(ended);
+            }
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
         // Last: whoever is woken by it and starts another run must not get this one again.
+        let is_followed_up = changes.is_some() && matches!(outcome, Ok(Outcome::Published { .. }));
         job.end(outcome);
+        // Somebody works on the files: the next change shall cost what it concerns.
+        if is_followed_up && !self.residents.locations().contains(&job.location) {
+            let run = Run::quiet(self.limits, &job.cancel);
+            match super::workers::guarded(|| keep(&job.location, &self.residents, &run)) {
+                Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
+                Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
+                Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),
+            }
+        }
+        self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
     }
 
     fn wait_for_turn(&self, job: &Job) -> bool {

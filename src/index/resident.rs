@@ -2,62 +2,21 @@
 //! change of files costs what it concerns: only those are read, only what depends on them is resolved and written again.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use rustc_hash::FxHashSet;
 
+use super::caution::{Caution, Witness};
 use super::plan::{self, Neighbours};
 use super::progress::{Phase, Stopwatch, Timing};
 use super::resolve::{bring_relations_home, resolve};
 use super::take_in::{self, TakenIn};
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
-use crate::model::RepoPath;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
+use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, ProjectFile, Tables, Updated};
 use crate::source::{self, WalkedFile, WalkedKind};
-use crate::store::{Amendment, Identity, Keys, Location, Snapshot, WriterLock};
-
-/// How long what is known of a repository is kept after its last use.
-const KEPT: Duration = Duration::from_secs(60);
-
-/// Those of a process. What is in use by one run is not there for another.
-#[derive(Debug, Default)]
-pub struct Residents(Mutex<Vec<(Location, Instant, Resident)>>);
-
-impl Residents {
-    /// None yet.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// What is known of a repository, if that is what its store holds.
-    pub(super) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = kept.iter().position(|(known, _, _)| known == location)?;
-        let (_, _, resident) = kept.swap_remove(place);
-        (resident.identity == Some(snapshot.identity())).then_some(resident)
-    }
-
-    pub(super) fn put(&self, location: &Location, resident: Resident) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.retain(|(known, _, _)| known != location);
-        kept.push((location.clone(), Instant::now(), resident));
-    }
-
-    /// Lets go of what nobody has used for a while. The caller has a clock.
-    pub fn sweep(&self) {
-        let now = Instant::now();
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (kept_on, idle) = std::mem::take(&mut *kept).into_iter().partition(|(_, used, _)| now.duration_since(*used) < KEPT);
-        *kept = kept_on;
-        drop(kept);
-        let idle: Vec<(Location, Instant, Resident)> = idle;
-        // Outside of the lock: this can be a lot of memory.
-        drop(idle);
-    }
-}
+use crate::store::{Amendment, Identity, Keys, Snapshot, WriterLock};
 
 /// One repository.
 #[derive(Debug)]
@@ -108,12 +67,26 @@ impl Resident {
         Ok((resident, stopwatch.laps()))
     }
 
+    /// The state of the store that holds the graph.
+    pub(super) fn identity(&self) -> Option<Identity> {
+        self.identity
+    }
+
     pub(super) fn graph(&self) -> &Graph {
         &self.graph
     }
 
     pub(super) fn into_graph(self) -> Graph {
         self.graph
+    }
+
+    /// Reads and resolves again what a store holds; none if the files have changed since. What has ended a process stays out.
+    pub(super) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
+        let quarantined = snapshot.files()?.into_iter().filter(|row| row.skipped == Some(SkipReason::Quarantined));
+        let left_out = quarantined.map(|row| (row.path, Some(row.hash))).collect();
+        let caution = Caution::new(left_out, Vec::new(), Box::new(Unwatched));
+        let (mut resident, _) = Self::build(&snapshot.meta().root, &Run { caution: Some(&caution), ..*run })?;
+        Ok(resident.settle(snapshot)?.then_some(resident))
     }
 
     /// Learns the keys of the store that holds the graph; false if it does not.
@@ -258,6 +231,15 @@ impl Resident {
         let after = self.graph.resolutions.iter().map(|found| &found.relations);
         ids(&self.graph.files).zip(after.zip(&before.relations)).filter(|(_, (a, b))| a != b).map(|(id, _)| id).collect()
     }
+}
+
+/// Nobody waits for the end of a process that could not end otherwise.
+struct Unwatched;
+
+impl Witness for Unwatched {
+    fn begins(&self, _path: &RepoPath, _alone: bool) {}
+
+    fn ends(&self) {}
 }
 
 /// How things were, in terms of positions now.

@@ -2,8 +2,8 @@
 //! brought up to date by `update`.
 
 use super::asked::Asked;
+use super::gather;
 use super::linkage::{self, Linkage};
-use super::member;
 use super::modules::{self, Modules};
 use super::program::Program;
 use super::relations;
@@ -96,11 +96,11 @@ impl Tables {
         tables.modules.connect = connect;
         tables.asked = asked;
         linkage::nest(&mut tables);
-        member::extend(&mut tables);
-        tables.members = member::by_name(&tables, &[SymbolKind::Method, SymbolKind::Constructor]);
+        gather::extend(&mut tables);
+        tables.members = gather::by_name(&tables, &[SymbolKind::Method, SymbolKind::Constructor]);
         let interfaces = tables.asking(structural::by_method);
         tables.interfaces = interfaces;
-        tables.macros = member::by_name(&tables, &[SymbolKind::Macro]);
+        tables.macros = gather::by_name(&tables, &[SymbolKind::Macro]);
         tables
     }
 

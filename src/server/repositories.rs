@@ -71,6 +71,8 @@ struct Wait {
     from_first: bool,
     /// Whether the run is of the session's own repository.
     of_session: bool,
+    /// What the run is to take in, if that is known.
+    changes: Option<ChangeSet>,
 }
 
 /// What came of waiting for a run.
@@ -180,7 +182,7 @@ impl Repositories {
         let location = Location::new(&repository.cache, &repository.root);
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
-                let wait = Wait { patience: patience.first, from_first: false, of_session };
+                let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None };
                 self.watches.attend(&location, config.limits.threads);
                 match self.await_index(&location, &wait, host)? {
                     Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
@@ -190,29 +192,48 @@ impl Repositories {
             }
             other => other.map_err(|error| store_failed(&error))?,
         };
-        let looked = Instant::now();
-        let changes = self
-            .watches
-            .freshness(&location, &snapshot, &config.limits, &self.verified, host.cancel())
-            .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
-        if changes.is_empty() {
-            return Ok(ready(config, snapshot, repository, None));
-        }
-        drop(snapshot);
-        // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
-        // Those who come later do not wait all over again.
-        let wait = Wait { patience: patience.renewal, from_first: true, of_session };
-        let renewed = match self.await_index(&location, &wait, host) {
-            Ok(Awaited::Done { begun, store }) => {
-                if begun >= looked {
-                    self.watches.taken_in(&location, store, begun);
-                }
-                true
+        let (snapshot, behind) = self.up_to_date(&location, snapshot, patience.renewal, of_session, host)?;
+        Ok(ready(config, snapshot, repository, behind))
+    }
+
+    /// The store with the files as they are taken in, as far as that is done in time; else also what it misses.
+    fn up_to_date(
+        &self,
+        location: &Location,
+        snapshot: Snapshot,
+        patience: Duration,
+        of_session: bool,
+        host: &dyn Host,
+    ) -> Result<(Snapshot, Option<ChangeSet>), Unavailable> {
+        let limits = &self.chosen.config()?.limits;
+        let until = Instant::now() + patience;
+        let mut snapshot = snapshot;
+        loop {
+            let looked = Instant::now();
+            let changes = self
+                .watches
+                .freshness(location, &snapshot, limits, &self.verified, host.cancel())
+                .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+            if changes.is_empty() {
+                self.jobs.touch(location);
+                return Ok((snapshot, None));
             }
-            _ => false,
-        };
-        let snapshot = self.snapshot(&location, host.cancel())?;
-        Ok(ready(config, snapshot, repository, (!renewed).then_some(changes)))
+            drop(snapshot);
+            // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
+            // Those who come later do not wait all over again.
+            let wait = Wait { patience, from_first: true, of_session, changes: Some(changes.clone()) };
+            let awaited = self.await_index(location, &wait, host);
+            snapshot = self.snapshot(location, host.cancel())?;
+            match awaited {
+                Ok(Awaited::Done { begun, store }) if begun >= looked => {
+                    self.watches.taken_in(location, store, begun);
+                    return Ok((snapshot, None));
+                }
+                // A run that others have started may have looked at a file before it changed.
+                Ok(Awaited::Done { .. }) if Instant::now() < until => {}
+                _ => return Ok((snapshot, Some(changes))),
+            }
+        }
     }
 
     /// What the stores and index runs of this process are doing.
@@ -251,7 +272,7 @@ impl Repositories {
     fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
-            let job = self.jobs.start(location);
+            let job = self.jobs.start_for(location, wait.changes.clone());
             let begun = self.wanted.enter(&job, wait.of_session);
             host.pause();
             let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
