@@ -47,6 +47,8 @@ pub struct Limits {
     pub file_time: Duration,
     /// How much memory such a process may take, in bytes.
     pub memory_bytes: u64,
+    /// How much room the stores of all repositories may take together, in bytes.
+    pub cache_bytes: u64,
 }
 
 /// A directory that is indexed as one unit, and the cache that has its store.
@@ -123,6 +125,7 @@ impl Default for Limits {
             stack_bytes: 32 << 20,
             file_time: Duration::from_secs(30),
             memory_bytes: memory_of_the_machine() / 4 * 3,
+            cache_bytes: 10 << 30,
         }
     }
 }
@@ -159,6 +162,9 @@ impl Config {
         }
         if let Some(bytes) = number("COGRAPH_MEMORY_LIMIT", &get)? {
             limits.memory_bytes = bytes as u64;
+        }
+        if let Some(bytes) = number("COGRAPH_CACHE_LIMIT", &get)? {
+            limits.cache_bytes = bytes as u64;
         }
         Ok(Self {
             worker: None,

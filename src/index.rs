@@ -33,8 +33,10 @@ use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::model::graph::Graph;
-use crate::source::SourceError;
-use crate::store::{self, BuildInfo, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
+use crate::source::{self, SourceError};
+use crate::store::{
+    self, BuildInfo, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock,
+};
 use progress::Stopwatch;
 use resident::Resident;
 
@@ -204,7 +206,11 @@ impl Outcome {
 
 /// Brings the store of a repository up to date: compares, and applies what has changed. Waits for another writer at most `patience`.
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
-    let changes = match newest(location, run)? {
+    let known = match newest(location, run)? {
+        None if adopt(location, patience, run)? => newest(location, run)?,
+        known => known,
+    };
+    let changes = match known {
         Some(snapshot) => {
             let changes = freshness(&snapshot, &run.limits, &Verified::new(), run.cancel)?;
             if changes.is_empty() {
@@ -215,6 +221,39 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
         None => ChangeSet::Everything { forced: false },
     };
     apply(location, &changes, patience, run)
+}
+
+/// Finds the store of a repository that was moved, or one of another check-out, for one that has none.
+fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, IndexError> {
+    let lock = lock(location, patience, run)?;
+    // Another process may have built one while this one waited.
+    if newest(location, run)?.is_some() {
+        return Ok(true);
+    }
+    let root = location.root();
+    let adopted = store::adopt(&lock, |file| source::stat(root, &file.path).is_some_and(|stamp| stamp.size == file.size));
+    Ok(adopted.unwrap_or_else(|error| {
+        tracing::info!(%error, "the store is built from nothing: another cannot be copied");
+        false
+    }))
+}
+
+/// Keeps all stores together within the room that they may take: removes those of repositories that were used longest ago,
+/// and says which.
+pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
+    let Some(cache) = location.directory().parent() else { return Vec::new() };
+    match store::make_room(cache, limits.cache_bytes, location) {
+        Ok(dropped) => {
+            for Dropped { root, bytes } in &dropped {
+                tracing::warn!(root = %root.display(), bytes, "the index of a repository was removed to make room");
+            }
+            dropped
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the room that indexes take could not be looked at");
+            Vec::new()
+        }
+    }
 }
 
 /// Makes the store of a repository reflect `changes`. The only function that changes a store.

@@ -7,28 +7,33 @@
 //! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
 //! - `write` turns a graph into the next generation; it appears by a rename or not at all.
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
+//! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
 //! - `pool` keeps stores open while they are in use.
 //!
 //! An index is rebuilt, never migrated: a file of another format is passed over.
 
+mod adopt;
 mod connection;
 mod error;
 mod guard;
 mod location;
 mod pool;
 mod read;
+mod room;
 mod rows;
 mod schema;
 mod statements;
 mod views;
 mod write;
 
+pub use adopt::adopt;
 pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};
 pub use location::{Location, Version, WriterLock};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
 pub use read::SymbolHead;
+pub use room::{Dropped, make_room};
 pub use rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,

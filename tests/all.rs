@@ -12,6 +12,7 @@ mod isolation;
 mod layering;
 mod query;
 mod readme;
+mod room;
 mod sample;
 mod server;
 mod store;

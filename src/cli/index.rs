@@ -85,6 +85,15 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
         index::refresh(&location, WRITER_PATIENCE, &run)
     };
     drop(display);
+    if matches!(outcome, Ok(Outcome::Published { .. })) {
+        for dropped in index::make_room(&location, &config.limits) {
+            let room = bytes(dropped.bytes);
+            note(&format!(
+                "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is the limit",
+                dropped.root.display()
+            ));
+        }
+    }
     let summary = Summary::of(outcome?, &location, &cancel, started)?;
     let text = if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;

@@ -8,7 +8,7 @@ use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, app
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
-use crate::store::{Identity, Location};
+use crate::store::{Dropped, Identity, Location};
 
 /// Runs that work at the same time, in all; more wait for their turn.
 const AT_ONCE: usize = 2;
@@ -59,6 +59,8 @@ struct State {
     /// Runs that have ended for those who waited, and prepare for the next changes.
     preparing: Vec<(Arc<Job>, JoinHandle<()>)>,
     working: usize,
+    /// Repositories whose stores were removed to make room.
+    dropped: Vec<Dropped>,
     ended: bool,
 }
 
@@ -116,6 +118,11 @@ impl Jobs {
     /// Says that questions are asked about a repository: what is known of it is worth keeping.
     pub fn touch(&self, location: &Location) {
         self.shared.residents.touch(location);
+    }
+
+    /// Repositories whose stores were removed by this process to make room for others.
+    pub fn dropped(&self) -> Vec<Dropped> {
+        self.shared.lock().dropped.clone()
     }
 
     /// The runs that are queued or under way.
@@ -179,8 +186,13 @@ impl Shared {
         if let Ok(Outcome::Published { published, .. }) = &outcome {
             (self.on_published)(&job.location, published.identity);
         }
+        let dropped = match &outcome {
+            Ok(Outcome::Published { .. }) => super::make_room(&job.location, &self.limits),
+            _ => Vec::new(),
+        };
         {
             let mut state = self.lock();
+            state.dropped.extend(dropped);
             if let Some(place) = state.jobs.iter().position(|(other, _)| Arc::ptr_eq(other, job)) {
                 let ended = state.jobs.swap_remove(place);
                 state.preparing.push(ended);

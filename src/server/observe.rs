@@ -41,8 +41,8 @@ pub(super) struct Activity {
     pub(super) stores: PoolCounts,
     /// Index runs that are queued or under way: the name of the repository's directory, and how far the run is.
     pub(super) runs: Vec<(String, ProgressReport)>,
-    /// Repositories in use: the name of the directory, and whether and how it is watched.
-    pub(super) watches: Vec<(String, String)>,
+    /// Repositories: the name of the directory, and how it is watched, or that its index is no longer there.
+    pub(super) repositories: Vec<(String, String)>,
 }
 
 /// Memory of this process that is in use, in bytes.

@@ -256,7 +256,11 @@ impl Repositories {
             };
             (directory_name(&location), watched)
         });
-        Activity { stores, runs: runs.collect(), watches: watches.collect() }
+        let dropped = self.jobs.dropped().into_iter().map(|dropped| {
+            let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (SafeLine::new(&name, 80).to_string(), "removed to make room; built again when it is asked about".to_owned())
+        });
+        Activity { stores, runs: runs.collect(), repositories: watches.chain(dropped).collect() }
     }
 
     fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, Unavailable> {

@@ -88,11 +88,24 @@ impl Location {
         Ok(Version { generation, device: metadata.dev(), inode: metadata.ino() })
     }
 
+    /// The file that the writer locks.
+    pub(super) fn lock_path(&self) -> PathBuf {
+        self.directory.join(LOCK_FILE)
+    }
+
+    /// The room that its files take.
+    pub(super) fn bytes(&self) -> u64 {
+        let names = self.file_names().unwrap_or_default();
+        // What connections share is memory that has a name.
+        let names = names.iter().filter(|name| !name.ends_with("-shm"));
+        names.filter_map(|name| fs::metadata(self.directory.join(name)).ok()).map(|file| file.len()).sum()
+    }
+
     /// Becomes the repository's only writer, among all processes. Waits for another one at most `patience`.
     pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
         fs::create_dir_all(&self.directory)
             .map_err(|error| StoreError::from_io("creating store directory", &self.directory, &error))?;
-        let path = self.directory.join(LOCK_FILE);
+        let path = self.lock_path();
         let attempt = "locking for writing";
         let file = File::options()
             .create(true)
@@ -157,6 +170,16 @@ impl WriterLock {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             if built.is_some_and(|built| parse_any_format(built).is_some()) {
                 // A leftover that cannot be removed costs room only; the build goes on beside it.
+                let _ = fs::remove_file(self.location.directory.join(name));
+            }
+        }
+    }
+
+    /// Removes every generation of every format.
+    pub(super) fn remove_all(&self) {
+        for name in self.location.file_names().unwrap_or_default() {
+            if name != LOCK_FILE {
+                // One that stays takes room, and is found by the next who looks for some.
                 let _ = fs::remove_file(self.location.directory.join(name));
             }
         }

@@ -67,6 +67,7 @@ impl Opener for StoreOpener {
 
     fn open(&self, location: &Location) -> Result<Store, StoreError> {
         faults::store_opens(location.root());
+        super::room::note_use(location);
         Store::open_newest(location)
     }
 

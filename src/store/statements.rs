@@ -22,6 +22,9 @@ pub(super) const WRITER_SETTINGS: &str = "
 PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 
+/// Puts into a file what was written beside it; gives 1 if a reader stands in the way.
+pub(super) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+
 /// Settings of a file that is about to be read while others may change it.
 pub(super) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
@@ -122,6 +125,7 @@ statements! {
         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
+    SET_ROOT = "UPDATE meta SET root = ?1";
     ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
     ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";

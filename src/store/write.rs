@@ -80,7 +80,7 @@ fn next_generation(location: &Location) -> Result<u64, StoreError> {
     Ok(newest.max(state) + 1)
 }
 
-fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
+pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_io("publishing store", path, &error);
     fs::rename(temporary, path).map_err(failed)?;
     // The name is durable only when the directory is.

@@ -50,7 +50,7 @@ pub(super) enum Message {
 
 impl Order {
     pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes } = self.limits;
+        let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes, cache_bytes } = self.limits;
         let numbers = [
             u64::from(self.forced),
             milliseconds(self.patience),
@@ -60,6 +60,7 @@ impl Order {
             stack_bytes as u64,
             milliseconds(file_time),
             memory_bytes,
+            cache_bytes,
             self.left_out.len() as u64,
             self.suspects.len() as u64,
         ];
@@ -86,6 +87,7 @@ impl Order {
             stack_bytes: size(number()?)?,
             file_time: Duration::from_millis(number()?),
             memory_bytes: number()?,
+            cache_bytes: number()?,
         };
         let (left_out, suspects) = (number()?, number()?);
         let mut paths = |count| (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>();

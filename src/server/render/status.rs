@@ -102,9 +102,9 @@ pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page
         .map(|(name, progress)| format!("  {name}: {}, {} % done", progress.message, progress.thousandths / 10));
     let shown = page.section("index runs:", runs);
     page.left_out(shown, activity.runs.len() as u64, "index runs", RAISE);
-    let watches = activity.watches.iter().map(|(name, watched)| format!("  {name}: {watched}"));
-    let shown = page.section("repositories in use:", watches);
-    page.left_out(shown, activity.watches.len() as u64, "repositories in use", RAISE);
+    let watches = activity.repositories.iter().map(|(name, watched)| format!("  {name}: {watched}"));
+    let shown = page.section("repositories:", watches);
+    page.left_out(shown, activity.repositories.len() as u64, "repositories", RAISE);
     let calls = server.calls.iter().map(|call| format!("  {} {} for {:.1} s", call.tool, call.stage, call.age.as_secs_f32()));
     let shown = page.section("other calls in flight:", calls);
     page.left_out(shown, server.calls.len() as u64, "calls in flight", RAISE);

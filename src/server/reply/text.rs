@@ -112,7 +112,7 @@ pub(in crate::server) fn process(server: &ServerState, activity: &Activity) -> V
             "tool": call.tool, "stage": call.stage, "age_ms": call.age.as_millis() as u64,
         })),
         "stores": {"open": activity.stores.open, "leases": activity.stores.leases, "opening": activity.stores.opening},
-        "repositories": list(&activity.watches, |(repository, watched)| json!({"repository": repository, "watched": watched})),
+        "repositories": list(&activity.repositories, |(repository, watched)| json!({"repository": repository, "state": watched})),
         "index_runs": list(&activity.runs, |(repository, progress)| json!({
             "repository": repository, "thousandths": progress.thousandths, "message": progress.message,
         })),
