@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{Bench, Client, fifo, milliseconds, work_of};
+use super::{Bench, Client, assert_prompt, fifo, work_of};
 
 impl Bench {
     /// A client of a process that was started raw: nothing is known of its standard error.
@@ -38,7 +38,7 @@ impl Bench {
     pub(in crate::server::forty) fn prompt_ask(&mut self, tool: &str, arguments: Value, quiet: u64) -> String {
         let start = Instant::now();
         let text = self.ask(tool, arguments);
-        assert!(start.elapsed() <= milliseconds(quiet), "{tool} took {:?}", start.elapsed());
+        assert_prompt(start.elapsed(), quiet, tool);
         text
     }
 
