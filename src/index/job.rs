@@ -201,10 +201,10 @@ impl Shared {
         }
         self.turn.notify_all();
         // Last: whoever is woken by it and starts another run must not get this one again.
-        let is_followed_up = changes.is_some() && matches!(outcome, Ok(Outcome::Published { .. }));
+        let made = outcome.as_ref().ok().filter(|_| changes.is_some()).map(Outcome::identity);
         job.end(outcome);
         // Somebody works on the files: the next change shall cost what it concerns.
-        if is_followed_up && !self.residents.locations().contains(&job.location) {
+        if made.is_some_and(|made| !self.residents.knows(&job.location, made)) {
             let run = Run::quiet(self.limits, &job.cancel);
             match super::workers::guarded(|| keep(&job.location, &self.residents, &run)) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}

@@ -6,7 +6,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::resident::Resident;
-use crate::store::{Location, Snapshot};
+use crate::store::{Identity, Location, Snapshot};
 
 /// How long what is known of a repository is kept after its last use.
 const KEPT: Duration = Duration::from_secs(60);
@@ -53,6 +53,12 @@ impl Residents {
     /// The repositories of which something is kept.
     pub fn locations(&self) -> Vec<Location> {
         self.shared.lock().kept.iter().map(|(location, _, _)| location.clone()).collect()
+    }
+
+    /// Whether what is known of a repository is this state of its store.
+    pub(super) fn knows(&self, location: &Location, store: Identity) -> bool {
+        let state = self.shared.lock();
+        state.kept.iter().any(|(known, _, resident)| known == location && resident.identity() == Some(store))
     }
 
     /// Says that a repository is in use.

@@ -12,11 +12,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::numbering::{FileSites, Numbering, key, name_of, references};
 use super::{RowWriter, file_edges, relations};
 use crate::model::Verdict;
-use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
+use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, Target};
 use crate::store::connection::{Snapshot, Store};
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::WriterLock;
-use crate::store::rows::Identity;
+use crate::store::rows::{FileRow, Identity};
 use crate::store::statements;
 
 /// The keys of a graph's files in a store, and how often each symbol is referred to.
@@ -49,18 +49,28 @@ impl Range {
 }
 
 impl Keys {
-    /// The keys of `graph` in a store that holds it; none if the store holds other files.
+    /// The keys of `graph` in a store that holds it; none if the store holds other files, or the same with other bytes.
     pub fn of(graph: &Graph, snapshot: &Snapshot) -> Result<Option<Self>, StoreError> {
         let rows = snapshot.files()?;
-        let same = rows.len() == graph.files.len() && rows.iter().zip(&graph.files).all(|(row, record)| row.path == record.path);
+        let same = rows.len() == graph.files.len() && rows.iter().zip(&graph.files).all(|(row, record)| holds(row, record));
         let range = |first, len| Range { first, len, room: len };
-        let file = |row: &crate::store::rows::FileRow| FileKeys {
+        let file = |row: &FileRow| FileKeys {
             file: row.key.0,
             symbols: range(row.first_symbol, row.symbols),
             sites: range(row.first_site, row.sites),
         };
         Ok(same.then(|| Self { files: rows.iter().map(file).collect(), references: references(graph) }))
     }
+}
+
+/// Whether a row is of this file as it was read.
+fn holds(row: &FileRow, record: &FileRecord) -> bool {
+    let symbols = record.content.as_ref().map_or(0, |facts| facts.symbols.len());
+    row.path == record.path
+        && row.hash == record.stamp.hash
+        && row.language.map(|language| language.0) == record.language.map(|language| u32::from(language.0))
+        && row.skipped == record.content.as_ref().err().copied()
+        && row.symbols as usize == symbols
 }
 
 /// What becomes of a store's graph.
