@@ -91,6 +91,7 @@ impl<'t> Walker<'t> {
             if !self.language.manifest.resolution.closures_are_values && self.language.pattern(name_node.kind_id()).is_none() {
                 let name = self.name_of(*name_node);
                 self.pending = pending.clone();
+                self.held_as = if self.lambda_in(*value_node).is_some() { declared } else { ExprId::NONE };
                 if self.named_value(name, *name_node, node, *value_node)
                     || self.object_value(name, *name_node, node, *value_node, declared, kind)
                 {

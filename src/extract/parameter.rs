@@ -13,7 +13,8 @@ impl<'t> Walker<'t> {
         let start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
         let comment = self.documented.take().filter(|_| symbol.is_some());
-        let closure = !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0;
+        let closure =
+            !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0 || self.is_in_object(symbol);
         // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
         let nodes = match self.language.rule(node.kind_id()) {
@@ -90,6 +91,14 @@ impl<'t> Walker<'t> {
             entry.arity = (least, most);
             entry.ty = if entry.ty.is_some() { entry.ty } else { stated };
         }
+    }
+
+    /// Whether a callable is a member of an object that is written in place.
+    fn is_in_object(&mut self, symbol: LocalSymbol) -> bool {
+        let scope = self.build.symbol_mut(symbol).scope;
+        let Some(scope) = scope.get().map(|position| &self.build.facts.scopes[position]) else { return false };
+        let of_type = scope.symbol.get().is_some_and(|symbol| self.build.facts.symbols[symbol].kind.is_type());
+        scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
     }
 
     /// Binds a parameter that is a name; of one that is a pattern the position, and notes the pattern.

@@ -3,7 +3,7 @@
 use super::define::{Definition, Marks};
 use super::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Pattern, Rule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -13,6 +13,11 @@ impl<'t> Walker<'t> {
         let Rule::Lambda { name, params, returns, body, tail, type_params, own_self } = rule else { return ExprId::NONE };
         let scope = self.open(ScopeKind::Function, symbol, node);
         let before = (self.callable, self.enclosing);
+        let held_as = std::mem::replace(&mut self.held_as, ExprId::NONE);
+        if held_as.is_some() {
+            let name = self.build.name(HELD_AS);
+            self.bind(self.scope, name, BindingKind::Result, 0, held_as, ExprId::NONE);
+        }
         if symbol.is_some() {
             let inner = self.scope;
             let entry = self.build.symbol_mut(symbol);
@@ -313,7 +318,10 @@ impl<'t> Walker<'t> {
         let name = self.name_of(title);
         let definition =
             Definition { name, name_node: title, node, kind: SymbolKind::Test, header_end: title.end_byte(), has_body: true };
+        // A title is no name that code can use.
+        let outer = std::mem::replace(&mut self.around.detached, true);
         let symbol = self.define(&definition);
+        self.around.detached = outer;
         let entry = self.build.symbol_mut(symbol);
         entry.flags = (entry.flags | flags::TEST) & !(flags::LOCAL | flags::EXPORTED);
         for arg in self.named_children(args).into_iter().skip(1) {

@@ -32,6 +32,8 @@ pub(super) struct Walker<'t> {
     pub(super) exported_names: Vec<(NameId, NameId)>,
     /// The comment before the definition at hand, where comments may state types.
     pub(super) documented: Option<(usize, usize)>,
+    /// The declared type of what holds the closure that comes next.
+    pub(super) held_as: ExprId,
     /// Calls that conditions may be, by their nodes' ids, where callables may tell types.
     pub(super) calls: FxHashMap<usize, ExprId>,
     /// What the file lists for those who import all of it.
@@ -69,6 +71,7 @@ impl<'t> Walker<'t> {
             waiting_type_params: None,
             exported_names: Vec::new(),
             documented: None,
+            held_as: ExprId::NONE,
             calls: FxHashMap::default(),
             export_list: ExportList::default(),
             declared_members: FxHashSet::default(),

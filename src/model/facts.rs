@@ -259,6 +259,9 @@ pub const RESULT: &str = "()";
 /// The builtin type of a test's result: its argument is the type that what was tested has.
 pub const GUARD: &str = "is";
 
+/// The name under which the declared type of what holds a closure is bound in the closure's scope.
+pub const HELD_AS: &str = "=>";
+
 /// How a binding came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BindingKind {
@@ -278,7 +281,7 @@ pub enum BindingKind {
     Narrow,
     /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
     Outer,
-    /// Not a variable: `value` is what the closure whose scope this is gives back.
+    /// Not a variable: `value` is what the closure whose scope this is gives back, or `ty` what it is held as.
     Result,
 }
 

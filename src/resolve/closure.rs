@@ -1,9 +1,10 @@
 //! Closures: what the calls they are arguments of give to their parameters, and what they give back to those calls.
 
-use super::Resolver;
 use super::infer::DEPTH;
 use super::result::unify;
 use super::ty::Ty;
+use super::unit::Context;
+use super::{Name, Resolver};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -18,7 +19,12 @@ impl Resolver<'_, '_> {
     /// What a parameter of a closure is given by the call that the closure is an argument of.
     pub(super) fn given(&mut self, file: FileId, closure: ScopeId, position: usize) -> Ty {
         let unit = self.program.known(file);
-        let Some((call, argument)) = unit.call_with(closure) else { return Ty::Unknown };
+        let (call, argument) = match unit.context(closure) {
+            Some(Context::Argument(call, argument)) => (call, argument),
+            Some(Context::Declared(ty)) => return self.parameter_of(file, ty, position),
+            Some(Context::Member(object, name)) => return self.given_to_member(file, object, unit.name(name), position),
+            None => return Ty::Unknown,
+        };
         let Some(call) = call.get() else { return Ty::Unknown };
         match unit.facts.exprs[call] {
             Expr::Call(callee, args) => {
@@ -50,10 +56,57 @@ impl Resolver<'_, '_> {
         }
     }
 
+    /// What a closure that is a member of an object is given: as the type of the object declares it.
+    fn given_to_member(&mut self, file: FileId, object: ScopeId, name: Name, position: usize) -> Ty {
+        let object = self.object_type(file, object);
+        let Some(&member) = self.member_symbols(&object, name).first() else { return Ty::Unknown };
+        let entry = self.program.symbol(member);
+        let given = match entry.kind.is_callable() {
+            true => self.parameter_types(member).get(position).cloned().unwrap_or(Ty::Unknown),
+            false => self.parameter_of(member.file, entry.ty, position),
+        };
+        self.substituted(given, Some(&object))
+    }
+
+    /// The type that an object written in place has by where it stands.
+    fn object_type(&mut self, file: FileId, object: ScopeId) -> Ty {
+        let unit = self.program.known(file);
+        if self.depth >= DEPTH {
+            return Ty::Unknown;
+        }
+        self.depth += 1;
+        let ty = match unit.context(object) {
+            Some(Context::Declared(ty)) => self.instance_of_expr(file, ty),
+            Some(Context::Member(outer, name)) => {
+                let outer = self.object_type(file, outer);
+                self.member_ty(&outer, unit.name(name))
+            }
+            Some(Context::Argument(call, argument)) => match call.get().map(|call| unit.facts.exprs[call]) {
+                Some(Expr::Call(callee, args)) => match self.ty(file, callee) {
+                    Ty::Callable(symbols, receiver) => {
+                        let given = self.arguments_without_closures(file, args);
+                        let fitting = self.fitting(file, &symbols, &given, false);
+                        let declared =
+                            fitting.first().and_then(|callable| self.parameter_types(*callable).get(argument).cloned());
+                        self.substituted(declared.unwrap_or(Ty::Unknown), receiver.as_deref())
+                    }
+                    _ => Ty::Unknown,
+                },
+                _ => Ty::Unknown,
+            },
+            None => Ty::Unknown,
+        };
+        self.depth -= 1;
+        ty
+    }
+
     /// Types of arguments. Closures are left open: what they give back may depend on what is asked here.
     fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
         let facts = self.program.known(file).facts;
-        let is_closure = |value: ExprId| !super::unit::closures(facts, value).is_empty();
+        let is_closure = |value: ExprId| {
+            let is_object = matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
+            is_object || !super::unit::closures(facts, value).is_empty()
+        };
         let items = &facts.lists[args.range()];
         items.iter().map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) }).collect()
     }

@@ -2,7 +2,7 @@
 
 use super::site::{argument_count, unresolved};
 use super::{Name, Resolver, Symbols};
-use crate::model::facts::Site;
+use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
 use rustc_hash::FxHashSet;
@@ -21,7 +21,13 @@ impl Resolver<'_, '_> {
         let Some(all) = self.program.members(name) else { return unknown };
         let family = super::modules::family(self.program.known(file).language);
         let in_family = |symbol: &SymbolRef| super::modules::family(self.program.known(symbol.file).language) == family;
-        let all: Symbols = all.iter().copied().filter(in_family).collect();
+        // An object without a name of its own is not what an unknown value is likely to be.
+        let in_object = |symbol: &SymbolRef| {
+            let unit = self.program.known(symbol.file);
+            let scope = self.program.symbol(*symbol).scope;
+            unit.scope_kind(scope) == ScopeKind::Type && !unit.scope_symbol(scope).is_some() && !unit.scope_owner(scope).is_some()
+        };
+        let all: Symbols = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol)).collect();
         if all.is_empty() || all.len() > MOST_CANDIDATES {
             return unknown;
         }

@@ -1,13 +1,14 @@
 //! One number for everything in a file's facts that the resolution of other files may look at. What only the sites of the
 //! file itself lead to is left out, and so are places: a body can change without it.
 
+use super::unit::Context;
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
-/// The number of a file. `calls` has the calls that closures are arguments of.
-pub(super) fn of(facts: &FileFacts, calls: &FxHashMap<ScopeId, (ExprId, usize)>) -> u64 {
-    let mut reach = Reach::new(facts, calls);
+/// The number of a file. `contexts` tells where closures and objects stand.
+pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
+    let mut reach = Reach::new(facts, contexts);
     reach.start();
     while let Some(step) = reach.waiting.pop() {
         match step {
@@ -29,7 +30,7 @@ enum Step {
 /// What others can get to, starting at symbols and the names outside of bodies.
 struct Reach<'f> {
     facts: &'f FileFacts,
-    calls: &'f FxHashMap<ScopeId, (ExprId, usize)>,
+    contexts: &'f FxHashMap<ScopeId, Context>,
     by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>>,
     by_scope: FxHashMap<ScopeId, Vec<usize>>,
     exprs: Vec<bool>,
@@ -43,7 +44,7 @@ struct Reach<'f> {
 }
 
 impl<'f> Reach<'f> {
-    fn new(facts: &'f FileFacts, calls: &'f FxHashMap<ScopeId, (ExprId, usize)>) -> Self {
+    fn new(facts: &'f FileFacts, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
         let mut by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>> = FxHashMap::default();
         let mut by_scope: FxHashMap<ScopeId, Vec<usize>> = FxHashMap::default();
         for (position, binding) in facts.bindings.iter().enumerate() {
@@ -52,7 +53,7 @@ impl<'f> Reach<'f> {
         }
         Self {
             facts,
-            calls,
+            contexts,
             by_name,
             by_scope,
             exprs: vec![false; facts.exprs.len()],
@@ -147,12 +148,10 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// A closure: what it binds, and the call that it is given to.
+    /// A closure or an object: what it binds, and what says of what type it is.
     fn want_closure(&mut self, scope: ScopeId) {
         self.open_scope(scope);
-        if let Some((call, _)) = self.calls.get(&scope) {
-            self.want(*call);
-        }
+        self.want_context(scope);
     }
 
     fn expr(&mut self, position: usize) {
@@ -194,14 +193,18 @@ impl<'f> Reach<'f> {
         self.want_scope(binding.block);
         self.places.push(binding.from);
         if binding.kind == BindingKind::Param {
-            // What callers give to a closure is asked of the call that the closure is given to.
-            self.want_closure_around(binding.scope);
+            // What callers give to a closure is asked of the place where the closure stands.
+            self.want_context(binding.scope);
         }
     }
 
-    fn want_closure_around(&mut self, scope: ScopeId) {
-        if let Some((call, _)) = self.calls.get(&scope) {
-            self.want(*call);
+    fn want_context(&mut self, scope: ScopeId) {
+        match self.contexts.get(&scope) {
+            Some(Context::Argument(call, _)) => self.want(*call),
+            Some(Context::Declared(ty)) => self.want(*ty),
+            // Objects stand in objects that begin before them.
+            Some(Context::Member(object, _)) if *object < scope => self.want_context(*object),
+            Some(Context::Member(..)) | None => {}
         }
     }
 

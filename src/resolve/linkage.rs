@@ -267,6 +267,16 @@ impl Resolver<'_, '_> {
         })
     }
 
+    /// Of what a namespace holds, what the file that is answered for sees, if it sees any of it.
+    pub(super) fn seen_here(&mut self, found: Symbols) -> Symbols {
+        if found.len() < 2 {
+            return found;
+        }
+        let reach = self.reachable(self.home);
+        let seen: Symbols = found.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        if seen.is_empty() { found } else { seen }
+    }
+
     /// A name that a namespace opened inside a function makes visible.
     fn through_opened(&mut self, file: FileId, import: ImportId, name: Name) -> Option<(Entity, Step)> {
         let program = self.program;

@@ -246,6 +246,9 @@ impl<'a> Resolver<'_, 'a> {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
+        if let Some(package) = self.package_by_own_name(file, text) {
+            return Some((Entity::Module(package), Step::Import));
+        }
         if let Some(library) = self.program.library(file, text) {
             return Some((Entity::Module(Module::File(library)), Step::ModuleMember));
         }
@@ -343,7 +346,7 @@ impl<'a> Resolver<'_, 'a> {
         if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) {
             let shared = self.program.space_members(symbol, name);
             if !shared.is_empty() {
-                return Some(Entity::Symbols(shared));
+                return Some(Entity::Symbols(self.seen_here(shared)));
             }
             let place = (Place::Inline(symbol), name);
             if visited.len() >= CHAIN || visited.contains(&place) {

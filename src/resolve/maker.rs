@@ -1,9 +1,9 @@
 //! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
 
 use super::member::Member;
-use super::ty::Ty;
+use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
-use crate::model::facts::ScopeId;
+use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -30,6 +30,38 @@ impl Resolver<'_, '_> {
         let takes_members = unit.language.manifest.names.values_member.is_some();
         let symbol = unit.scope_symbol(scope);
         (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
+    }
+
+    /// A member of an object: written in it, given to it, or of what it is made from.
+    pub(super) fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
+        let unit = self.program.known(file);
+        let mut found = Symbols::new();
+        let mut local = None;
+        for (id, binding) in unit.bindings(scope, name) {
+            match binding.kind {
+                BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
+                BindingKind::Field | BindingKind::Value => local = Some(id),
+                _ => {}
+            }
+        }
+        if found.is_empty()
+            && let Some(object) = self.held_object(file, scope)
+            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
+        {
+            found.extend(given.iter().copied());
+        }
+        if !found.is_empty() {
+            return Member::Symbols(found);
+        }
+        if let Some(id) = local {
+            return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
+        }
+        let owner = unit.scope_owner(scope);
+        if owner.is_some() {
+            let base = self.instance_of_expr(file, owner);
+            return self.member(&base, name);
+        }
+        Member::None
     }
 
     /// A member that a callable was given.

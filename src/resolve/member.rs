@@ -43,6 +43,11 @@ impl Resolver<'_, '_> {
                 bases.push(self.ty(symbol.file, base));
             }
         }
+        let entry = self.program.symbol(symbol);
+        if entry.kind == SymbolKind::Variant && entry.inner.is_some() && entry.container.is_some() {
+            // One of the values of a type, with members of its own.
+            bases.push(Ty::instance(SymbolRef { file: symbol.file, symbol: entry.container }));
+        }
         bases
     }
 
@@ -200,8 +205,8 @@ impl Resolver<'_, '_> {
             // What reads a property comes before what sets it.
             return Symbols::from_slice(&found[..1]);
         }
-        let blocks: Vec<u32> = found.iter().map(|symbol| self.program.symbol(*symbol).scope.0).collect();
-        let same_place = blocks.windows(2).all(|pair| pair[0] == pair[1]);
+        let places: Vec<_> = found.iter().map(|symbol| (symbol.file, self.program.symbol(*symbol).scope)).collect();
+        let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
         match found.last() {
             Some(last) if same_place => Symbols::from_slice(&[*last]),
             _ => found,
@@ -341,37 +346,6 @@ impl Resolver<'_, '_> {
         let (_, flow) = language.flow(top)?;
         let text = self.program.text(name);
         flow.members.contains_key(text).then(|| Rc::from(format!("{top}.{text}")))
-    }
-
-    fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
-        let unit = self.program.known(file);
-        let mut found = Symbols::new();
-        let mut local = None;
-        for (id, binding) in unit.bindings(scope, name) {
-            match binding.kind {
-                BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
-                BindingKind::Field | BindingKind::Value => local = Some(id),
-                _ => {}
-            }
-        }
-        if found.is_empty()
-            && let Some(object) = self.held_object(file, scope)
-            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
-        {
-            found.extend(given.iter().copied());
-        }
-        if !found.is_empty() {
-            return Member::Symbols(found);
-        }
-        if let Some(id) = local {
-            return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
-        }
-        let owner = unit.scope_owner(scope);
-        if owner.is_some() {
-            let base = self.instance_of_expr(file, owner);
-            return self.member(&base, name);
-        }
-        Member::None
     }
 
     fn union_members(&mut self, parts: &[Ty], name: Name) -> Member {

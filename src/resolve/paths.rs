@@ -1,10 +1,10 @@
 //! Words that start a path (the root, this module, the one around), names of packages, and macros with names of their own.
 
-use super::modules::{self, Module};
+use super::modules::{self, ImportTarget, Module};
 use super::ty::Entity;
 use super::{Name, Resolver, Symbols};
 use crate::model::SymbolKind;
-use crate::model::facts::ScopeId;
+use crate::model::facts::{ImportKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 
 impl Resolver<'_, '_> {
@@ -46,6 +46,22 @@ impl Resolver<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// The imported package that calls itself by a name, which need not be that of its folder.
+    pub(super) fn package_by_own_name(&self, file: FileId, name: &str) -> Option<Module> {
+        let unit = self.program.known(file);
+        if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
+            return None;
+        }
+        let imports = unit.facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Module);
+        imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| match target {
+            ImportTarget::Path { module: module @ Module::Package(package), .. } => {
+                let first = *self.program.package_files(*package).first()?;
+                (self.program.known(first).facts.package.as_deref() == Some(name)).then_some(*module)
+            }
+            _ => None,
+        })
     }
 
     /// Whether a name is the word for the module around.

@@ -1,7 +1,7 @@
 //! What callables give back: as declared, or as their returns show, for a receiver and arguments.
 
 use super::Resolver;
-use super::infer::{DEPTH, instance_of};
+use super::infer::{ARRAY, DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
@@ -208,6 +208,9 @@ pub(super) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, Binding
             declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Builtin(a, declared), Ty::Builtin(b, given)) if a == b => {
+            declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
+        }
+        (Ty::Builtin(a, declared), Ty::Builtin(_, given)) if &**a == ARRAY && given.len() == 1 => {
             declared.iter().zip(given.iter()).for_each(|(declared, given)| unify(declared, given, known));
         }
         (Ty::Type(a, _), Ty::Type(b, _)) if a == b => {}

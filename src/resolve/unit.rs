@@ -2,7 +2,9 @@
 
 use super::Name;
 use crate::grammar::Language;
-use crate::model::facts::{Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind};
+use crate::model::facts::{
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, HELD_AS, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -88,8 +90,8 @@ pub(super) struct UnitTable {
     wildcards: Vec<ImportId>,
     /// The callables whose scope each function scope is, where they belong to a type by an expression.
     owners: FxHashMap<ScopeId, ExprId>,
-    /// The calls that closures are arguments of, by the closure's scope, with the argument's position.
-    calls: FxHashMap<ScopeId, (ExprId, usize)>,
+    /// Where closures and objects stand, by their scope.
+    contexts: FxHashMap<ScopeId, Context>,
     /// Stands for everything that the resolution of other files may look at.
     pub(super) interface: u64,
 }
@@ -125,16 +127,16 @@ impl UnitTable {
             .filter(|symbol| symbol.owner.is_some() && symbol.inner.is_some() && !symbol.kind.is_type())
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
-        let calls = calls_with_closures(facts);
-        let interface = super::interface::of(facts, &calls);
-        Self { names: texts, bindings, reexports, wildcards, owners, calls, interface }
+        let contexts = contexts(facts);
+        let interface = super::interface::of(facts, &contexts);
+        Self { names: texts, bindings, reexports, wildcards, owners, contexts, interface }
     }
 }
 
 impl<'a> Unit<'a> {
-    /// The call that a closure is an argument of, and which one.
-    pub(super) fn call_with(&self, closure: ScopeId) -> Option<(ExprId, usize)> {
-        self.table.calls.get(&closure).copied()
+    /// Where a closure or an object stands, as far as that may say of what type it is.
+    pub(super) fn context(&self, scope: ScopeId) -> Option<Context> {
+        self.table.contexts.get(&scope).copied()
     }
 
     /// A name of the file as a name of the repository.
@@ -213,15 +215,65 @@ pub(super) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1
     }
 }
 
-fn calls_with_closures(facts: &FileFacts) -> FxHashMap<ScopeId, (ExprId, usize)> {
-    let mut calls = FxHashMap::default();
-    for (position, expr) in facts.exprs.iter().enumerate() {
-        let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
-        for (argument, value) in facts.lists[args.range()].iter().enumerate() {
-            for scope in closures(facts, *value) {
-                calls.insert(scope, (ExprId::at(position), argument));
+/// Where a closure or an object stands, as far as that may say of what type it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Context {
+    /// Argument of a call, by its position.
+    Argument(ExprId, usize),
+    /// Given to something of a declared type.
+    Declared(ExprId),
+    /// A member of the object with this scope.
+    Member(ScopeId, NameId),
+}
+
+fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
+    let mut contexts = FxHashMap::default();
+    let scopes = |value: ExprId| {
+        let object = match value.get().map(|value| facts.exprs[value]) {
+            Some(Expr::Members(scope)) => Some(scope),
+            _ => None,
+        };
+        closures(facts, value).into_iter().chain(object)
+    };
+    let in_object = |scope: ScopeId| {
+        let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
+        let of_type = scope.symbol.get().is_some_and(|symbol| facts.symbols[symbol].kind.is_type());
+        scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
+    };
+    for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
+        let is_held = binding.kind == BindingKind::Result && binding.ty.is_some();
+        if is_held && &*facts.names[binding.name.0 as usize] == HELD_AS {
+            contexts.insert(binding.scope, Context::Declared(binding.ty));
+        }
+        for scope in scopes(binding.value) {
+            if binding.ty.is_some() {
+                contexts.insert(scope, Context::Declared(binding.ty));
+            } else if in_object(binding.scope) {
+                contexts.insert(scope, Context::Member(binding.scope, binding.name));
             }
         }
     }
-    calls
+    for symbol in &facts.symbols {
+        if symbol.inner.is_some() && symbol.kind.is_callable() && in_object(symbol.scope) {
+            contexts.insert(symbol.inner, Context::Member(symbol.scope, symbol.name));
+        }
+        for value in &facts.lists[symbol.values.range()] {
+            for scope in scopes(*value) {
+                if symbol.ty.is_some() {
+                    contexts.insert(scope, Context::Declared(symbol.ty));
+                } else if in_object(symbol.scope) && !symbol.kind.is_callable() {
+                    contexts.insert(scope, Context::Member(symbol.scope, symbol.name));
+                }
+            }
+        }
+    }
+    for (position, expr) in facts.exprs.iter().enumerate() {
+        let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
+        for (argument, value) in facts.lists[args.range()].iter().enumerate() {
+            for scope in scopes(*value) {
+                contexts.insert(scope, Context::Argument(ExprId::at(position), argument));
+            }
+        }
+    }
+    contexts
 }
