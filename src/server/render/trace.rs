@@ -84,7 +84,10 @@ impl Traced {
         let what = if shown == 1 && of.is_empty() { &what[..what.len() - 1] } else { what };
         let sites =
             if of.is_empty() { uncertain(&tree.root_counts) } else { format!("; call sites: {}", counts(&tree.root_counts)) };
-        format!("{shown}{of} {what} of {} ({}:{}){depth}{sites}", name(root), path(&root.path), root.name_at.line)
+        let file = path(&root.path).to_string();
+        let (container, own) = (SafeLine::new(&root.container, 120).to_string(), SafeLine::new(&root.name, 120).to_string());
+        let whose = Elision::below(&file).entry(&file, &container, &own);
+        format!("{shown}{of} {what} of {whose} ({file}:{}){depth}{sites}", root.name_at.line)
     }
 
     /// One level. Beside those that the sites name, those that are reached through what they override or implement are counted
