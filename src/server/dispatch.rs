@@ -271,11 +271,8 @@ impl Dispatcher {
 
     fn on_notification(&mut self, method: &str, params: &Map<String, Value>) {
         match method {
-            "notifications/initialized" => {
-                self.session.on_initialized();
-                self.ask_for_roots();
-            }
-            "notifications/roots/list_changed" => self.ask_for_roots(),
+            "notifications/initialized" => self.session.on_initialized(),
+            "notifications/roots/list_changed" => self.on_roots_changed(),
             "notifications/cancelled" => self.on_cancelled(params),
             _ => {}
         }

@@ -29,6 +29,8 @@ pub struct Limits {
     pub index_wait: Duration,
     /// How long a call waits for changed files to be taken in before it answers from the index at hand and says what it misses.
     pub renewal_wait: Duration,
+    /// How long calls wait for a client that was asked which directories it works on.
+    pub roots_wait: Duration,
     /// After the end of input: how long calls in flight may still run. Clients send a signal two seconds after they have
     /// closed the input; until then those that still read get their answers.
     pub end_grace: Duration,
@@ -68,6 +70,7 @@ impl Default for Limits {
             lingering_calls: 64,
             index_wait: Duration::from_secs(25),
             renewal_wait: Duration::from_secs(3),
+            roots_wait: Duration::from_millis(300),
             end_grace: Duration::from_millis(1500),
             output_stall: Duration::from_secs(5),
             signal_grace: Duration::from_millis(300),

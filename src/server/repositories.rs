@@ -159,6 +159,11 @@ impl Repositories {
         self.chosen.asks_client()
     }
 
+    /// The client was asked what it works on: calls wait for the answer until then.
+    pub(super) fn client_was_asked(&self, until: Instant) {
+        self.chosen.client_was_asked(until);
+    }
+
     /// What the client works on. True if that may be another repository than the one of earlier answers.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         self.chosen.set_client(directories)
@@ -167,6 +172,9 @@ impl Repositories {
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
     /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it.
     pub(super) fn open(&self, root: Option<&str>, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+        if root.is_none() {
+            self.chosen.await_client();
+        }
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
         let readiness = self.open_at(repository, root.is_none(), waits, host)?;

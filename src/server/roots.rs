@@ -1,5 +1,5 @@
-//! The directories that a client works on. A client of the older era that has such a list is asked for it; nobody waits for
-//! the answer, and only the newest question counts. Looks at text only, never at the disk.
+//! The directories that a client works on. A client of the older era that has such a list is asked for it when the first call
+//! needs it, and only the newest question counts. Looks at text only, never at the disk.
 
 use super::message::RequestId;
 use super::uri;
@@ -27,14 +27,19 @@ impl Roots {
         format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "roots/list"})).into_bytes()
     }
 
-    /// Takes an answer. None if it answers nothing that is still of interest, or says that there is no list.
+    /// Whether the client has been asked.
+    pub(super) fn were_asked(&self) -> bool {
+        self.asked > 0
+    }
+
+    /// Takes an answer: no directories if the client has no list. None if it answers nothing that is still of interest.
     pub(super) fn answered(&mut self, id: &RequestId, result: Option<&Value>) -> Option<Vec<PathBuf>> {
         if self.open.as_ref() != Some(id) {
             return None;
         }
         self.open = None;
-        let roots = result?.get("roots")?.as_array()?;
-        Some(roots.iter().filter_map(|root| directory(root.get("uri")?.as_str()?)).take(MOST_ROOTS).collect())
+        let roots = result.and_then(|result| result.get("roots")?.as_array()).into_iter().flatten();
+        Some(roots.filter_map(|root| directory(root.get("uri")?.as_str()?)).take(MOST_ROOTS).collect())
     }
 }
 
@@ -64,7 +69,7 @@ mod tests {
         assert_eq!(roots.answered(&id("roots-2"), Some(&result)), Some(vec!["/a b".into(), "/c".into()]));
         assert_eq!(roots.answered(&id("roots-2"), Some(&result)), None, "it was answered");
         roots.ask();
-        assert_eq!(roots.answered(&id("roots-3"), None), None, "the client could not answer");
+        assert_eq!(roots.answered(&id("roots-3"), None), Some(Vec::new()), "the client could not answer");
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::query::{Certainty, QueryError, ReadFile, Tests};
 use crate::store::Snapshot;
 use serde_json::Value;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a call gives back.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -121,6 +121,9 @@ pub(super) trait Tools: Send + Sync {
     fn asks_client(&self) -> bool {
         false
     }
+
+    /// The client was asked what it works on: calls to which that matters wait for the answer until then.
+    fn client_was_asked(&self, _until: Instant) {}
 
     /// What the client works on. True if that may be something else than what earlier answers spoke of. Does not wait.
     fn set_client(&self, _directories: Vec<PathBuf>) -> bool {
@@ -287,6 +290,10 @@ impl Toolbox {
 impl Tools for Toolbox {
     fn asks_client(&self) -> bool {
         self.repositories.asks_client()
+    }
+
+    fn client_was_asked(&self, until: Instant) {
+        self.repositories.client_was_asked(until);
     }
 
     fn set_client(&self, directories: Vec<PathBuf>) -> bool {

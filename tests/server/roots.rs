@@ -1,4 +1,4 @@
-//! The directories that a client works on: they choose the repository, and nobody waits for them.
+//! The directories that a client works on: they choose the repository, and nobody waits long for them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -56,12 +56,17 @@ fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
     let two = place(&[("two.py", "def in_two():\n    pass\n")]);
     let [one, two] = [&one, &two].map(|place| place.path().join("repository"));
     let mut client = start(&json!({"roots": {"listChanged": true}}));
-    client.ping();
-    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "nothing is asked before the client is ready");
     ready(&mut client);
+    client.request(1, "tools/list", json!({}));
+    client.answer(&json!(1));
+    client.ping();
+    assert!(client.seen.iter().all(|message| message.get("method").is_none()), "nothing is asked before a call needs it");
+    client.request(2, "tools/call", json!({"name": "search", "arguments": {"query": "in_one", "mode": "name"}}));
     let id = asked(&mut client, 1);
     answer(&mut client, &id, &[Path::new("/no/such/directory"), &one, &two]);
-    assert!(knows(&mut client, "in_one") && !knows(&mut client, "helper"));
+    let first = client.answer(&json!(2)).to_string();
+    assert!(first.contains("function in_one"), "the first call is about the client's directory already: {first}");
+    assert!(!knows(&mut client, "helper"));
 
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
     let id = asked(&mut client, 2);
@@ -80,12 +85,14 @@ fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
 fn a_client_that_does_not_answer_or_cannot_delays_nobody() {
     let mut client = start(&json!({"roots": {}}));
     ready(&mut client);
+    client.request(1, "tools/call", json!({"name": "search", "arguments": {"query": "helper", "mode": "name"}}));
     let id = asked(&mut client, 1);
-    client.ping();
     let start = std::time::Instant::now();
-    client.request(1, "tools/list", json!({}));
-    client.answer(&json!(1));
+    client.request(2, "tools/list", json!({}));
+    client.answer(&json!(2));
     assert!(start.elapsed() < PROMPT);
+    let first = client.answer(&json!(1)).to_string();
+    assert!(first.contains("function helper"), "{first}");
     assert!(knows(&mut client, "helper"));
     client.send(&json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "no"}}));
     assert!(knows(&mut client, "helper"));
@@ -98,7 +105,7 @@ fn only_a_client_that_has_roots_is_asked_and_only_if_they_matter() {
     ready(&mut client);
     client.ping();
     client.send(&json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}));
-    client.ping();
+    assert!(knows(&mut client, "helper"));
     assert!(client.seen.iter().all(|message| message.get("method").is_none()), "{:?}", client.seen);
 
     // Started with a directory of its own choice.
@@ -107,6 +114,6 @@ fn only_a_client_that_has_roots_is_asked_and_only_if_they_matter() {
     hello["params"]["capabilities"] = json!({"roots": {}});
     client.send(&hello);
     ready(&mut client);
-    client.ping();
+    assert!(knows(&mut client, "helper"));
     assert!(client.seen.iter().all(|message| message.get("method").is_none()), "{:?}", client.seen);
 }

@@ -84,6 +84,9 @@ impl Dispatcher {
             Ok(arguments) => arguments,
             Err(error) => return self.answer(ticket, purpose.answer(era, Reply::refusal(error))),
         };
+        if arguments.text("root").is_none() {
+            self.needs_roots();
+        }
         let now = Instant::now();
         let allowed = faults::deadline(tool.name, self.limits.deadline.unwrap_or(tool.deadline));
         let deadline = now + if planted(Fault::NoDeadline) { Duration::from_secs(86_400) } else { allowed };

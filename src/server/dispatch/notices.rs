@@ -27,10 +27,25 @@ impl Dispatcher {
         self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
     }
 
-    /// Asks a client for its roots that has them, if they matter. Nothing waits for the answer: until it comes, calls mean
-    /// the repository that the process was started in.
-    pub(super) fn ask_for_roots(&mut self) {
+    /// A call needs a repository and names none. A client that has roots is asked for them, once.
+    pub(super) fn needs_roots(&mut self) {
+        if !self.roots.were_asked() {
+            self.ask_for_roots();
+        }
+    }
+
+    /// The roots are other ones. If no call has needed them yet, the next one asks.
+    pub(super) fn on_roots_changed(&mut self) {
+        if self.roots.were_asked() {
+            self.ask_for_roots();
+        }
+    }
+
+    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not for long; if none comes, they
+    /// mean the repository that the process was started in.
+    fn ask_for_roots(&mut self) {
         if self.session.has_roots() && self.tools.asks_client() {
+            self.tools.client_was_asked(Instant::now() + self.limits.roots_wait);
             let question = self.roots.ask();
             self.output.send(question);
         }

@@ -6,7 +6,8 @@ use crate::config::{Config, ConfigError, Repository};
 use crate::faults::{Fault, planted};
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// The choice. The directory that the server was started with comes first, then what the client works on, then where the
 /// process was started.
@@ -15,6 +16,8 @@ pub(super) struct Chosen {
     /// Given when the process was started.
     root: Option<PathBuf>,
     state: Mutex<State>,
+    /// Woken when the client has said what it works on.
+    told: Condvar,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -22,6 +25,8 @@ pub(super) struct Chosen {
 struct State {
     /// What the client says that it works on, best first. Not looked at before a call needs it.
     client: Vec<PathBuf>,
+    /// The client was asked; calls wait for its answer, no longer than this.
+    asked_until: Option<Instant>,
     /// The state of the chosen repository that was seen last.
     seen: Option<(PathBuf, Identity)>,
 }
@@ -35,7 +40,7 @@ impl Chosen {
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
-        Self { config, root, state: Mutex::default(), on_change: Box::new(on_change) }
+        Self { config, root, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
     }
 
     /// The settings from outside.
@@ -48,9 +53,25 @@ impl Chosen {
         self.root.is_none()
     }
 
+    /// The client was asked what it works on.
+    pub(super) fn client_was_asked(&self, until: Instant) {
+        self.state().asked_until = Some(until);
+    }
+
+    /// Waits until the client has answered, if it was asked, or the time for that is over.
+    pub(super) fn await_client(&self) {
+        let mut state = self.state();
+        while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.asked_until = None;
+    }
+
     /// What the client works on now. True if answers that were given before may have been about another repository.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
+        state.asked_until = None;
+        self.told.notify_all();
         let changed = state.client != directories && state.seen.take().is_some();
         state.client = directories;
         changed && self.asks_client()
@@ -113,6 +134,7 @@ mod tests {
     use std::ffi::OsString;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
 
     fn config(project: &Path) -> Result<Config, ConfigError> {
         let variables = [("COGRAPH_CACHE_DIR", OsString::from("/cache")), ("CLAUDE_PROJECT_DIR", project.into())];
@@ -137,6 +159,26 @@ mod tests {
         let given = Chosen::new(config(&project), Some(two.clone()), || {});
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two, false));
+    }
+
+    #[test]
+    fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let chosen = Chosen::new(config(Path::new("/no such directory")), None, || {});
+        chosen.await_client();
+        chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| {
+                chosen.await_client();
+                chosen.find(None).map(|repository| repository.root)
+            });
+            chosen.set_client(vec![top.clone()]);
+            assert_eq!(call.join().expect("nothing panics"), Ok(top.clone()));
+        });
+        chosen.client_was_asked(Instant::now() + Duration::from_millis(1));
+        chosen.await_client();
+        assert_eq!(chosen.state().asked_until, None);
     }
 
     #[test]
