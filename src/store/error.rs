@@ -67,7 +67,8 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
             Some(ErrorCode::NotADatabase) => StoreErrorKind::Foreign,
             Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt,
-            Some(ErrorCode::CannotOpen) if !path.exists() => StoreErrorKind::Missing,
+            // A superseded generation that is removed while it is being opened or read fails in either way.
+            Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => StoreErrorKind::Missing,
             Some(ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly) => StoreErrorKind::Permission,
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
             // Our statements fit our format: a table that is missing or a value of the wrong type is damage.
