@@ -17,6 +17,7 @@ mod condition;
 mod definition;
 mod flow;
 mod gather;
+mod generic;
 mod heuristic;
 mod infer;
 mod inherent;
@@ -75,6 +76,7 @@ struct Resolver<'p, 'a> {
     types: FxHashMap<(FileId, crate::model::facts::ExprId), ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
+    generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<rustc_hash::FxHashSet<FileId>>>,
@@ -93,6 +95,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             types: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
+            generic: FxHashMap::default(),
             satisfied: FxHashMap::default(),
             parameters: FxHashMap::default(),
             reach: FxHashMap::default(),

@@ -360,16 +360,23 @@ impl<'t> Walker<'t> {
         } else if is(truth) {
             self.literal(truth_type)
         } else if is(arithmetic) {
-            let (left, right, name) = (self.known(left), self.known(right), self.build.name(word));
-            let (callee, args) = (self.build.expr(Expr::Member(left, name)), self.build.list(&[right]));
-            self.build.expr(Expr::Call(callee, args))
+            self.operator_call(left, word, right)
         } else if is(item) {
             self.build.of(left, Expr::Element)
         } else {
             match self.build.get(left) {
                 Expr::Literal(_) | Expr::Apply(..) => left,
-                _ => ExprId::NONE,
+                _ => match self.language.manifest.names.operators.get(word) {
+                    Some(member) if left.is_some() => self.operator_call(left, member, right),
+                    _ => ExprId::NONE,
+                },
             }
         }
+    }
+
+    fn operator_call(&mut self, left: ExprId, member: &str, right: ExprId) -> ExprId {
+        let (left, right, name) = (self.known(left), self.known(right), self.build.name(member));
+        let (callee, args) = (self.build.expr(Expr::Member(left, name)), self.build.list(&[right]));
+        self.build.expr(Expr::Call(callee, args))
     }
 }

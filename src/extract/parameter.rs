@@ -10,7 +10,7 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Binds parameters in the current scope and notes them with their symbol.
     pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
-        let start = self.build.facts.bindings.len();
+        let mut start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
         let comment = self.documented.take().filter(|_| symbol.is_some());
         let closure =
@@ -32,6 +32,8 @@ impl<'t> Walker<'t> {
             }
             if let Some(value) = receiver.take() {
                 self.receiver_parameter(param, value, symbol);
+                // No argument of a call is its.
+                start = self.build.facts.bindings.len();
                 continue;
             }
             match self.language.rule(param.kind_id()) {

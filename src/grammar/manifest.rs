@@ -231,6 +231,10 @@ pub struct Names {
     pub export_list: Option<String>,
     /// Functions that make a type parameter.
     pub type_variables: Vec<String>,
+    /// Library types whose arguments, in a header, list the type parameters.
+    pub type_variable_lists: Vec<String>,
+    /// Operator -> member of its left side that gives its value.
+    pub operators: BTreeMap<String, String>,
 }
 
 /// How members of a type are looked up.
@@ -280,6 +284,8 @@ pub struct Resolution {
     pub structural: bool,
     /// Types and values have names of their own.
     pub separate_types: bool,
+    /// Interfaces and classes of one name in one scope are one type.
+    pub merged_types: bool,
     /// What stands before the separator of a path is a module or type, never a value.
     pub paths_name_types: bool,
     /// What a decorator returns takes the place of what it decorates.

@@ -20,7 +20,7 @@ impl Resolver<'_, '_> {
                 let chosen = self.fitting(file, symbols, &given, false);
                 self.result_of(&chosen, receiver.as_deref(), &given)
             }
-            Ty::Type(symbol, given) => Ty::Instance(*symbol, given.clone()),
+            Ty::Type(symbol, given) => self.constructed(file, *symbol, given, args),
             Ty::Instance(..) => self.result_of_calling_value(file, callee, args),
             Ty::Lambda(file, scope) => self.lambda_result(*file, *scope),
             Ty::Function(result) => self.filled(file, result, args),

@@ -5,6 +5,7 @@ use super::result::unify;
 use super::ty::Ty;
 use super::unit::Context;
 use super::{Name, Resolver};
+use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -168,12 +169,37 @@ impl Resolver<'_, '_> {
                         Ty::Unknown
                     }
                 }
-                _ => Ty::Unknown,
+                _ => match facts.exprs[expr] {
+                    Expr::Apply(base, args) => self.parameter_of_applied(file, base, args, position).unwrap_or(Ty::Unknown),
+                    _ => Ty::Unknown,
+                },
             },
             _ => Ty::Unknown,
         };
         self.depth -= 1;
         ty
+    }
+
+    /// The same for a library's name applied to types, where tables of type flow say that this makes a function type, with its
+    /// parameters in a list before the result, or leaves a type as it is.
+    fn parameter_of_applied(&mut self, file: FileId, base: ExprId, args: Run, position: usize) -> Option<Ty> {
+        let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) = self.type_of(file, base) else {
+            return None;
+        };
+        let kind = self.flow(file, &name)?.1.kind?;
+        let facts = self.program.known(file).facts;
+        match (kind, &facts.lists[args.range()]) {
+            (FlowKind::Function, [params, _]) => {
+                let param = match facts.exprs[params.get()?] {
+                    Expr::Tuple(list) => *facts.lists[list.range()].get(position)?,
+                    _ if position == 0 => *params,
+                    _ => return None,
+                };
+                Some(self.instance_of_expr(file, param))
+            }
+            (FlowKind::Transparent, args) => args.iter().map(|arg| self.parameter_of(file, *arg, position)).find(Ty::is_known),
+            _ => None,
+        }
     }
 
     /// What a member of a builtin type gives its closure.

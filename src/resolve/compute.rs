@@ -10,10 +10,16 @@ impl Resolver<'_, '_> {
     /// The type of an operator's value; none if `callee` is no operator or the language has no rules for it.
     pub(super) fn computed(&mut self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
         let unit = self.program.known(file);
-        let rules = &unit.language.manifest.conversions;
-        let least = rules.arithmetic.as_deref()?;
+        let manifest = &unit.language.manifest;
         let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
         let operator = &*unit.facts.names[operator.get()?];
+        if manifest.names.operators.values().any(|member| member == operator) {
+            // Of a left side from outside it is not known whether it computes with what is on the right, or that with it.
+            let member = self.ty(file, callee);
+            return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
+        }
+        let rules = &manifest.conversions;
+        let least = rules.arithmetic.as_deref()?;
         if operator.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$') {
             return None;
         }

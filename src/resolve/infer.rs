@@ -411,24 +411,6 @@ impl Resolver<'_, '_> {
             Member::None | Member::Unknown => Ty::Unknown,
         }
     }
-
-    /// A type with the parameters of its receiver's type replaced by the receiver's arguments.
-    pub(super) fn substituted(&mut self, ty: Ty, receiver: Option<&Ty>) -> Ty {
-        let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
-        if args.is_empty() && self.program.symbol(*symbol).bases.len == 0 {
-            return ty;
-        }
-        let own = self.arguments_of(*symbol, args);
-        let hierarchy = self.hierarchy(*symbol);
-        let mut ty = ty;
-        for (base, base_args) in hierarchy.types.iter().skip(1) {
-            if !base_args.is_empty() {
-                let map = self.arguments_of(*base, base_args);
-                ty = ty.map(&map);
-            }
-        }
-        ty.map(&own)
-    }
 }
 
 /// A value of a type; of anything else, itself.

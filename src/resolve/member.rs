@@ -38,9 +38,11 @@ impl Resolver<'_, '_> {
     fn direct_bases(&mut self, symbol: SymbolRef) -> Vec<Ty> {
         let facts = self.program.known(symbol.file).facts;
         let mut bases = Vec::new();
-        for base in &facts.lists[self.program.symbol(symbol).bases.range()] {
-            if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
-                bases.push(self.ty(symbol.file, base));
+        for part in self.parts_of_type(symbol) {
+            for base in &facts.lists[self.program.symbol(part).bases.range()] {
+                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
+                    bases.push(self.base_type(symbol.file, base));
+                }
             }
         }
         let entry = self.program.symbol(symbol);
@@ -114,22 +116,6 @@ impl Resolver<'_, '_> {
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
     }
 
-    /// A replacement of a type's parameters by arguments.
-    pub(super) fn arguments_of(&self, symbol: SymbolRef, args: &Rc<[Ty]>) -> impl Fn(&Ty) -> Option<Ty> + use<> {
-        let params = self.program.symbol(symbol).type_params;
-        let (file, args) = (symbol.file, args.clone());
-        move |ty: &Ty| match ty {
-            Ty::Param(of, binding) if *of == file => {
-                let position = (binding.0).checked_sub(params.start)?;
-                if position >= params.len {
-                    return None;
-                }
-                args.get(position as usize).cloned()
-            }
-            _ => None,
-        }
-    }
-
     /// Members of one type itself, without its bases.
     pub(super) fn own_members(&self, symbol: SymbolRef, name: Name) -> Symbols {
         let unit = self.program.known(symbol.file);
@@ -141,12 +127,14 @@ impl Resolver<'_, '_> {
             }
         }
         let mut found: Symbols = Symbols::new();
-        if entry.inner.is_some() && !entry.kind.is_callable() {
-            found.extend(
-                unit.bindings(entry.inner, name)
-                    .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-                    .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
-            );
+        for part in self.parts_of_type(symbol).iter().map(|part| self.program.symbol(*part)) {
+            if part.inner.is_some() && !part.kind.is_callable() {
+                found.extend(
+                    unit.bindings(part.inner, name)
+                        .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
+                        .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
+                );
+            }
         }
         if let Some(more) = self.program.extensions(symbol).and_then(|members| members.get(&name)) {
             found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());

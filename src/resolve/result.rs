@@ -117,10 +117,6 @@ impl Resolver<'_, '_> {
         (names_a_type(&declared) && !is_variable).then_some(declared)
     }
 
-    fn has_variables(&self, file: FileId) -> bool {
-        !self.program.known(file).language.manifest.names.type_variables.is_empty()
-    }
-
     /// Whether everything that a callable returns is its receiver, or made by calling its receiver.
     pub(super) fn returns_receiver(&self, symbol: SymbolRef) -> bool {
         let unit = self.program.known(symbol.file);

@@ -239,14 +239,18 @@ impl Resolver<'_, '_> {
             kind.is_type() || matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
         };
         let wanted = matches!(kind, SiteKind::Type | SiteKind::Inherit | SiteKind::Implement);
+        let is_value = |position: &usize| {
+            let kind = self.program.symbol(symbols[*position]).kind;
+            !matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
+        };
         let fits = |position: &usize| match kind {
-            SiteKind::Call => {
-                let kind = self.program.symbol(symbols[*position]).kind;
-                !matches!(kind, SymbolKind::Interface | SymbolKind::TypeAlias | SymbolKind::Namespace)
-            }
+            SiteKind::Call => is_value(position),
             _ => is_type(*position) == wanted,
         };
-        let fitting: Symbols = (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
+        let mut fitting: Symbols = (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
+        if fitting.is_empty() && !wanted {
+            fitting.extend((0..symbols.len()).filter(is_value).map(|position| symbols[position]));
+        }
         if fitting.is_empty() { symbols.clone() } else { fitting }
     }
 
