@@ -58,7 +58,7 @@ impl Resolver<'_, '_> {
         imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| match target {
             ImportTarget::Path { module: module @ Module::Package(package), .. } => {
                 let first = *self.program.package_files(*package).first()?;
-                (self.program.known(first).facts.package.as_deref() == Some(name)).then_some(*module)
+                (self.program.unit(first)?.facts.package.as_deref() == Some(name)).then_some(*module)
             }
             _ => None,
         })
@@ -66,14 +66,15 @@ impl Resolver<'_, '_> {
 
     /// Whether a name is the word for the module around.
     pub(super) fn is_super_word(&self, file: FileId, name: Name) -> bool {
-        let word = &self.program.known(file).language.manifest.modules.super_word;
-        word.as_deref() == Some(self.program.text(name))
+        // A module can be a file that could not be read.
+        let Some(unit) = self.program.unit(file) else { return false };
+        unit.language.manifest.modules.super_word.as_deref() == Some(self.program.text(name))
     }
 
     /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
     pub(super) fn macro_named(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<Entity> {
         let program = self.program;
-        let manifest = &program.known(file).language.manifest;
+        let manifest = &program.unit(file)?.language.manifest;
         let plain = program.text(name).strip_suffix(manifest.names.macro_suffix.as_deref()?)?;
         let imported = program.named(plain).and_then(|plain| self.lookup(file, plain, scope, at));
         if let Some((Entity::External(outside), _)) = imported {

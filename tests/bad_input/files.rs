@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 
-use cograph::model::{ProblemKind, SkipReason};
+use cograph::model::{ProblemKind, SkipReason, Step};
 
 use super::setup::{Repository, file, paths, skipped, symbols};
 
@@ -47,6 +47,17 @@ fn binary_data_under_any_name_is_skipped() {
     assert_eq!(skipped(&graph, "picture.png"), SkipReason::NoLanguage);
     assert_eq!(skipped(&graph, "picture.py"), SkipReason::Binary);
     assert_eq!(skipped(&graph, "tool"), SkipReason::NoLanguage);
+}
+
+#[test]
+fn a_module_that_cannot_be_read_costs_its_importers_nothing() {
+    let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    broken.run()\n    part()\n    \
+                other.deep.call()\n";
+    let graph = Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).graph();
+    assert_eq!(skipped(&graph, "broken.py"), SkipReason::Binary);
+    let at = graph.files.iter().position(|file| file.path.as_str() == "app.py").expect("it is there");
+    let steps: Vec<_> = graph.resolutions[at].sites.iter().map(|site| site.step).collect();
+    assert!(steps.len() >= 6 && steps.iter().all(|step| *step != Step::Fault), "{steps:?}");
 }
 
 #[test]
