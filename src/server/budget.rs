@@ -23,6 +23,8 @@ pub(crate) struct Page {
     room: usize,
     /// Whether an entry was refused.
     is_full: bool,
+    /// Whether something is said to be missing.
+    is_partial: bool,
     notes: Vec<String>,
 }
 
@@ -31,7 +33,14 @@ impl Page {
     pub(crate) fn new(tokens: u64) -> Self {
         let tokens = if planted(Fault::NoCap) { 1 << 30 } else { tokens };
         let most = usize::try_from(tokens).unwrap_or(usize::MAX).saturating_mul(TOKEN);
-        Self { text: String::new(), most, room: most.saturating_sub(RESERVED), is_full: false, notes: Vec::new() }
+        Self {
+            text: String::new(),
+            most,
+            room: most.saturating_sub(RESERVED),
+            is_full: false,
+            is_partial: false,
+            notes: Vec::new(),
+        }
     }
 
     /// An empty page on which the first line has a part of so many bytes besides what is usual.
@@ -76,11 +85,22 @@ impl Page {
         self.notes.push(note.into());
     }
 
+    /// Something that is missing, and how to get it.
+    pub(crate) fn omit(&mut self, note: impl Into<String>) {
+        self.is_partial = true;
+        self.note(note);
+    }
+
+    /// Whether the answer is not the whole one.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_full || self.is_partial
+    }
+
     /// Notes that entries were left out, if any were.
     pub(crate) fn left_out(&mut self, shown: usize, total: u64, what: &str, how: &str) {
         let missing = total.saturating_sub(shown as u64);
         if missing > 0 {
-            self.note(format!("… {missing} more {what}: {how}"));
+            self.omit(format!("… {missing} more {what}: {how}"));
         }
     }
 

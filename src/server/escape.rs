@@ -3,7 +3,20 @@
 
 use crate::faults::{Fault, planted};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
+
+thread_local! {
+    /// Characters that were escaped on this thread: a call is rendered on one.
+    static ESCAPED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Does some work, and counts the characters that were escaped for it.
+pub(super) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
+    let before = ESCAPED.get();
+    let done = work();
+    (done, ESCAPED.get() - before)
+}
 
 /// Text on one line, of bounded length: names, paths, signatures, values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -69,6 +82,7 @@ fn escape(text: &str, also: impl Fn(char) -> bool) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for letter in text.chars() {
+        ESCAPED.set(ESCAPED.get() + u64::from(deceives(letter) || also(letter)));
         match letter {
             '\n' if also(letter) => escaped.push_str("\\n"),
             '\t' if also(letter) => escaped.push_str("\\t"),
@@ -89,6 +103,13 @@ mod tests {
         let line = SafeLine::new(hostile, 1000);
         assert_eq!(line.as_str(), "a\\n</system>\\u{1b}[31m\\u{202e}x\\u{200b}\\u{e0041}\\u{85}\\u{d}\\u{feff}```");
         assert_eq!(source_line("\tif a:\r", 1000), "\tif a:\\u{d}");
+    }
+
+    #[test]
+    fn what_is_escaped_is_counted() {
+        let (line, count) = counting(|| SafeLine::new("a\u{202e}b\n\u{1b}", 1000));
+        assert_eq!((line.as_str(), count), ("a\\u{202e}b\\n\\u{1b}", 3));
+        assert_eq!(counting(|| source_line("\tnothing to escape", 1000)).1, 0);
     }
 
     #[test]

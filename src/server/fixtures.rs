@@ -5,7 +5,7 @@ use super::arguments::Arguments;
 use super::message::RpcError;
 use super::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
 use super::registry::{Parameter, QUERY_DEADLINE, Shape, Tool};
-use super::tools::{Host, Outcome, Reply, Tools};
+use super::tools::{Host, Marks, Outcome, Reply, Tools};
 use super::{Class, Limits};
 use crate::query::QueryError;
 use serde_json::{Map, Value, json};
@@ -104,7 +104,7 @@ impl Tools for Served {
         let request: Value = serde_json::from_str(arguments.text("request").unwrap_or_default()).unwrap_or_default();
         let params = request["params"].as_object().cloned().unwrap_or_default();
         match self.0.answer(request["method"].as_str().unwrap_or_default(), &params, host) {
-            Ok(result) => Reply { text: result.to_string(), outcome: Outcome::Found, structured: None },
+            Ok(result) => Reply { text: result.to_string(), outcome: Outcome::Found, structured: None, marks: Marks::default() },
             Err(FixtureError { code, message, data }) => {
                 let mut error = json!({"code": code, "message": message});
                 if let Some(data) = data {

@@ -18,6 +18,7 @@ pub(super) mod failure;
 use super::admission::Class;
 use super::arguments::Arguments;
 use super::budget::Page;
+use super::escape;
 use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
 use super::repositories::{Readiness, Repositories, Unavailable};
@@ -39,6 +40,17 @@ pub struct Reply {
     pub outcome: Outcome,
     /// The answer for programs, in the same words and the same room, from a tool that has such a form.
     pub(super) structured: Option<Value>,
+    /// What was done to the answer.
+    pub(super) marks: Marks,
+}
+
+/// What a program may want to know about an answer that a reader sees in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Marks {
+    /// Characters that are shown as escapes.
+    pub(super) sanitized: u64,
+    /// Whether something was left out; the text says what, and how to get it.
+    pub(super) truncated: bool,
 }
 
 /// What became of a call.
@@ -68,12 +80,12 @@ impl Outcome {
 impl Reply {
     /// An answer to a question that was put wrongly.
     pub(super) fn refusal(text: impl Into<String>) -> Self {
-        Self { text: text.into(), outcome: Outcome::Refused, structured: None }
+        Self { text: text.into(), outcome: Outcome::Refused, structured: None, marks: Marks::default() }
     }
 
     /// A failure.
     pub(super) fn error(text: impl Into<String>) -> Self {
-        Self { text: text.into(), outcome: Outcome::Failed, structured: None }
+        Self { text: text.into(), outcome: Outcome::Failed, structured: None, marks: Marks::default() }
     }
 }
 
@@ -230,6 +242,12 @@ fn directory(arguments: &Arguments) -> String {
 
 /// Runs a tool for a host. This is what the command line calls.
 pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, host: &dyn Host, form: Form) -> Reply {
+    let (mut reply, sanitized) = escape::counting(|| run(tool, arguments, repositories, host, form));
+    reply.marks.sanitized = sanitized;
+    reply
+}
+
+fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, host: &dyn Host, form: Form) -> Reply {
     // Where others may be waiting for an answer too, what must be quick does not wait for an index.
     let waits = tool.class != Class::Control || host.server().is_none();
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
@@ -248,7 +266,8 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
         // There is nothing of the promised shape yet.
         Ok(Readiness::Working(so_far)) if tool.output.is_some() => return Reply::error(without_store(&so_far.text())),
         Ok(Readiness::Working(so_far)) => {
-            return Reply { text: without_store(&so_far.text()), outcome: Outcome::NotYet, structured: None };
+            let text = without_store(&so_far.text());
+            return Reply { text, outcome: Outcome::NotYet, structured: None, marks: Marks::default() };
         }
         Err(Unavailable { what, hint }) => return Reply::error(without_store(&format!("{}: {what}; {hint}", tool.name))),
     };
@@ -263,13 +282,17 @@ pub fn call(tool: &'static Tool, arguments: &Arguments, repositories: &Repositor
             let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
             if form == Form::Json {
                 let text = reply::with(answer.json(), "index", opened.state()).to_string();
-                return Reply { text, outcome, structured: None };
+                return Reply { text, outcome, structured: None, marks: Marks::default() };
             }
             let structured = answer.structured(page.room(), &freshness);
             let head = format!("{} · {freshness}", answer.render(&mut page));
-            Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured }
+            let marks = Marks { truncated: page.is_cut(), ..Marks::default() };
+            Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured, marks }
         }
-        Err(error) => Reply { text: failure::reply(tool.name, &error, page), outcome: Outcome::from(&error), structured: None },
+        Err(error) => {
+            let text = failure::reply(tool.name, &error, page);
+            Reply { text, outcome: Outcome::from(&error), structured: None, marks: Marks::default() }
+        }
     }
 }
 

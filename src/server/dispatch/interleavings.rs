@@ -6,7 +6,7 @@ use crate::server::admission::LaneState;
 use crate::server::arguments::Arguments;
 use crate::server::message::RequestId;
 use crate::server::registry::Tool;
-use crate::server::tools::{Host, Outcome};
+use crate::server::tools::{Host, Marks, Outcome};
 use crate::server::writer;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ struct Immediate;
 
 impl Tools for Immediate {
     fn call(&self, _: &'static Tool, _: &Arguments, _: &dyn Host) -> Reply {
-        Reply { text: "done".to_owned(), outcome: Outcome::Found, structured: None }
+        Reply { text: "done".to_owned(), outcome: Outcome::Found, structured: None, marks: Marks::default() }
     }
 }
 

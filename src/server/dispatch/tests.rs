@@ -3,7 +3,7 @@
 use super::*;
 use crate::server::arguments::Arguments;
 use crate::server::registry::Tool;
-use crate::server::tools::{Host, Outcome};
+use crate::server::tools::{Host, Marks, Outcome};
 use crate::server::writer;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
@@ -29,7 +29,7 @@ impl Tools for Misbehaving {
                 }
                 Reply::error("done")
             }
-            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found, structured: None },
+            _ => Reply { text: "fine".to_owned(), outcome: Outcome::Found, structured: None, marks: Marks::default() },
         }
     }
 }

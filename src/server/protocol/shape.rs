@@ -74,6 +74,12 @@ fn tool_result(era: Era, reply: &Reply) -> String {
     if let Some(structured) = &reply.structured {
         result["structuredContent"] = structured.clone();
     }
+    if reply.marks.sanitized > 0 {
+        result["_meta"]["sanitized"] = Value::from(reply.marks.sanitized);
+    }
+    if reply.marks.truncated {
+        result["_meta"]["truncated"] = Value::Bool(true);
+    }
     if reply.outcome.is_error() {
         result["isError"] = Value::Bool(true);
     }
@@ -106,7 +112,7 @@ pub(in crate::server) fn listen_result(id: &RequestId) -> String {
 pub(super) fn shaped(era: Era, mut result: Value) -> String {
     if era == Era::Stateless {
         result["resultType"] = Value::from("complete");
-        result["_meta"] = json!({SERVER_KEY: server_info()});
+        result["_meta"][SERVER_KEY] = server_info();
     }
     result.to_string()
 }

@@ -78,7 +78,7 @@ impl ExploreResult {
             }
         }
         if !without.is_empty() {
-            page.note(format!("… no room for the source of {}: `show`, or {RAISE}", without.join(", ")));
+            page.omit(format!("… no room for the source of {}: `show`, or {RAISE}", without.join(", ")));
         }
     }
 }

@@ -25,7 +25,7 @@ impl Answer for ShowResult {
         }
         if !rest.is_empty() {
             let names: Vec<&str> = rest.iter().map(String::as_str).take(8).collect();
-            page.note(format!("… no room for {}: {RAISE}, or show them by themselves", names.join(", ")));
+            page.omit(format!("… no room for {}: {RAISE}, or show them by themselves", names.join(", ")));
         }
         format!("{whole} of {} · {CONTENT}", plural(self.items.len() as u64, "target"))
     }

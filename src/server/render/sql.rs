@@ -24,7 +24,7 @@ impl Answer for SqlResult {
         let shown = page.add_all(self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")));
         page.left_out(shown, self.total.number(), "rows", &format!("{RAISE}, or {MORE}"));
         if let Some(reason) = stopped(self) {
-            page.note(reason);
+            page.omit(reason);
         }
         format!("{shown} of {} rows", self.total)
     }

@@ -110,7 +110,7 @@ impl Traced {
         through.sort();
         through.dedup();
         let others = if through.len() > 1 { format!(" and {} more", through.len() - 1) } else { String::new() };
-        page.note(format!("… {apart} more {what} through {}{others}", through[0]));
+        page.omit(format!("… {apart} more {what} through {}{others}", through[0]));
         shown
     }
 

@@ -60,6 +60,8 @@ fn t23_a_result_that_is_too_long_is_cut_and_says_how_to_go_on() {
             let last = text.lines().last().unwrap_or_default();
             let says_how = ["budget", "offset", "narrow", "path", "show `", "OFFSET"].iter().any(|word| last.contains(word));
             assert!(says_how && text.contains("more"), "{tool}: {last}");
+            let result = &bench.seen.last().expect("the answer was seen")["result"];
+            assert_eq!(result["_meta"]["truncated"], json!(true), "{tool}: {result}");
         }
     }
     bench.ping();

@@ -88,7 +88,13 @@ fn t37_honest_text_is_shown_letter_by_letter() {
         .map(|(_, line)| line.strip_prefix(' ').unwrap_or(line))
         .collect();
     assert_eq!(shown, source.lines().collect::<Vec<_>>(), "{text}");
+    let meta = |bench: &Bench| bench.seen.last().expect("the answer was seen")["result"]["_meta"].clone();
+    assert_eq!(meta(&bench), json!(null), "nothing was escaped or left out");
     assert!(bench.ask("search", json!({"query": "grüße"})).contains("名前/a.py"));
+    let hostile = bench.ask("grep", json!({"pattern": "\u{202e}\u{200b}"}));
+    let escapes = hostile.matches("\\u{").count();
+    assert_eq!(meta(&bench)["sanitized"], json!(escapes), "{hostile}");
+    assert!(escapes >= 2, "{hostile}");
 }
 
 /// Every file and directory below a place, but the files of stores, which come and go with what SQLite keeps beside them.
