@@ -11,7 +11,7 @@ thread_local! {
     static ESCAPED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does some work, and counts the characters that were escaped for it.
+/// Does some work, and counts the characters that were escaped for it, those of entries that found no room included.
 pub(super) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ESCAPED.get();
     let done = work();
