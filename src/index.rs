@@ -11,6 +11,7 @@ mod report;
 mod resident;
 mod residents;
 mod resolve;
+mod saved;
 mod take_in;
 mod workers;
 
@@ -284,28 +285,34 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
     let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
     let published = store::publish(&lock, resident.graph(), &info)?;
-    stopwatch.lap(Phase::Write);
-    timings.extend(stopwatch.laps());
     let report = Report::of(resident.graph());
-    if let Some(residents) = run.residents
-        && let Some(snapshot) = newest(location, run)?
+    if let Some(snapshot) = newest(location, run)?
         && resident.settle(&snapshot)?
     {
-        residents.put(location, resident);
+        resident.save(&lock, &published.path, run);
+        if let Some(residents) = run.residents {
+            residents.put(location, resident);
+        }
     }
+    stopwatch.lap(Phase::Write);
+    timings.extend(stopwatch.laps());
     Ok(Outcome::Published { published, report, timings })
 }
 
 /// Takes changes in through what is kept of the repository; none if nothing is that fits the store, or if the store cannot be
 /// changed in place.
 fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Option<Outcome>, IndexError> {
-    let (Some(residents), ChangeSet::Some { touched, gone }) = (run.residents, changes) else { return Ok(None) };
+    let ChangeSet::Some { touched, gone } = changes else { return Ok(None) };
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;
     let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
         return Ok(None);
     };
-    let Some(mut resident) = residents.take(&snapshot, location) else { return Ok(None) };
+    (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
+    let kept = run.residents.and_then(|residents| residents.take(&snapshot, location));
+    let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
+    let Some(mut resident) = resident else { return Ok(None) };
+    run.check(location.root())?;
     drop(snapshot);
     let (identity, timings) = match resident.apply(&lock, (touched.clone(), gone), run) {
         Ok(done) => done,
@@ -316,7 +323,9 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
         Err(error) => return Err(error),
     };
     let report = Report::of(resident.graph());
-    residents.put(location, resident);
+    if let Some(residents) = run.residents {
+        residents.put(location, resident);
+    }
     let store = Store::open_newest(location)?;
     let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
     Ok(Some(Outcome::Published { published, report, timings }))

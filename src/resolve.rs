@@ -29,6 +29,7 @@ mod member;
 mod modules;
 mod order;
 mod overload;
+mod packed;
 mod paths;
 mod program;
 mod relations;
@@ -49,7 +50,8 @@ use smallvec::SmallVec;
 
 pub use asked::Asked;
 use program::Program;
-pub use tables::{Resolved, Tables};
+pub use tables::{Prepared, Resolved, Tables};
+pub use unit::Names;
 pub use update::Updated;
 
 /// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
@@ -63,7 +65,7 @@ pub struct ProjectFile {
 
 /// A name of the whole repository.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-struct Name(u32);
+pub struct Name(u32);
 
 /// Symbols that share a name in one place: overloads, or a single one.
 type Symbols = SmallVec<[SymbolRef; 2]>;

@@ -5,6 +5,7 @@
 //!
 //! - `location` names the files of a repository: generations, temporary files, the writer's lock.
 //! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
+//! - `beside` keeps what was worked out for a generation in a file of its own, for other processes.
 //! - `write` turns a graph into the next generation; it appears by a rename or not at all.
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
 //! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
@@ -13,6 +14,7 @@
 //! An index is rebuilt, never migrated: a file of another format is passed over.
 
 mod adopt;
+mod beside;
 mod connection;
 mod error;
 mod guard;
@@ -27,6 +29,7 @@ mod views;
 mod write;
 
 pub use adopt::adopt;
+pub use beside::{Beside, Draft, Grown, append};
 pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};

@@ -14,7 +14,7 @@ use super::output::{bytes, grouped, note, percent, to_stdout};
 use super::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
-use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Run, Timing};
+use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::store::{Location, Store};
@@ -102,7 +102,8 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
 
 /// Takes in what changes, one line each time. Ends with an error or with the process.
 fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
-    let run = Run { worker: config.worker.as_ref(), ..Run::quiet(config.limits, cancel) };
+    let residents = Residents::new();
+    let run = Run { worker: config.worker.as_ref(), residents: Some(&residents), ..Run::quiet(config.limits, cancel) };
     let mut watch = match Watch::start(location.root(), run.limits.threads, run.cancel) {
         Ok(watch) => {
             note(&format!("watching {} directories", grouped(watch.directories() as u64)));

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use super::caution::{Caution, Witness};
 use super::plan::{self, Neighbours};
 use super::progress::{Phase, Stopwatch, Timing};
 use super::resolve::{bring_relations_home, resolve};
+use super::saved::{self, Known, Loaded};
 use super::take_in::{self, TakenIn};
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
+use crate::model::RepoPath;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
-use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, ProjectFile, Tables, Updated};
 use crate::source::{self, WalkedFile, WalkedKind};
-use crate::store::{Amendment, Identity, Keys, Snapshot, WriterLock};
+use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Snapshot, WriterLock};
 
 /// One repository.
 #[derive(Debug)]
@@ -80,13 +80,58 @@ impl Resident {
         self.graph
     }
 
-    /// Reads and resolves again what a store holds; none if the files have changed since. What has ended a process stays out.
+    /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
     pub(super) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
-        let quarantined = snapshot.files()?.into_iter().filter(|row| row.skipped == Some(SkipReason::Quarantined));
-        let left_out = quarantined.map(|row| (row.path, Some(row.hash))).collect();
-        let caution = Caution::new(left_out, Vec::new(), Box::new(Unwatched));
-        let (mut resident, _) = Self::build(&snapshot.meta().root, &Run { caution: Some(&caution), ..*run })?;
+        let Some(beside) = Beside::read(snapshot, saved::kind(&run.limits)) else { return Ok(None) };
+        let root = &snapshot.meta().root;
+        let workers = Workers::start(root, &run.limits)?;
+        let loaded = saved::load(&beside, &snapshot.files()?, run, &workers);
+        run.check(root)?;
+        let Some(Loaded { files, found, relations, asked, tables, project_files }) = loaded else {
+            tracing::info!(root = %root.display(), "what is kept beside the store does not fit it");
+            return Ok(None);
+        };
+        let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
+        let mut graph = Graph { files, resolutions: found };
+        bring_relations_home(&mut graph.resolutions);
+        let mut resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
         Ok(resident.settle(snapshot)?.then_some(resident))
+    }
+
+    /// Keeps everything that is known beside the store that it has settled with. What goes wrong costs work later, and
+    /// nothing else.
+    pub(super) fn save(&self, lock: &WriterLock, store: &Path, run: &Run) {
+        let Some((known, identity)) = self.known().zip(self.identity) else { return };
+        let save = || -> Result<(), IndexError> {
+            let workers = Workers::start(lock.location().root(), &run.limits)?;
+            let draft = Draft::begin(lock, store)?;
+            let pieces = saved::pieces(&self.graph.files);
+            let numbers: Vec<usize> = (0..pieces.len()).collect();
+            workers.map(&numbers, run, |number| {
+                draft.add(&known.piece(&pieces[number], |_| true, number + 1 == pieces.len()));
+            });
+            run.check(lock.location().root())?;
+            Ok(draft.publish(identity, saved::kind(&run.limits))?)
+        };
+        if let Err(error) = save() {
+            tracing::info!(%error, "what is known of a repository is not kept beside its store");
+        }
+    }
+
+    fn known(&self) -> Option<Known<'_>> {
+        self.keys.as_ref().map(|keys| self.known_by(keys))
+    }
+
+    fn known_by<'r>(&'r self, keys: &'r Keys) -> Known<'r> {
+        Known {
+            files: &self.graph.files,
+            found: &self.graph.resolutions,
+            relations: &self.relations,
+            asked: &self.asked,
+            tables: &self.tables,
+            project_files: &self.project_files,
+            keys,
+        }
     }
 
     /// Learns the keys of the store that holds the graph; false if it does not.
@@ -106,7 +151,9 @@ impl Resident {
         let root = lock.location().root();
         let mut stopwatch = Stopwatch::start();
         let workers = Workers::start(root, &run.limits)?;
+        let project_files = self.project_files.clone();
         let (records, changed) = self.read(root, touched, gone, run, &workers);
+        let has_project_files = project_files != self.project_files;
         run.check(root)?;
         stopwatch.lap(Phase::Extract);
 
@@ -114,7 +161,7 @@ impl Resident {
         let Self { tables, project_files, asked, .. } = self;
         let updated = workers.run(|| tables.update(&records, project_files, asked)).map_err(failed)?;
         let affected: Vec<usize> = updated.affected.iter().map(|file| file.0 as usize).collect();
-        let results = resolve(&self.tables, &records, affected.into_iter(), run, &workers);
+        let results = resolve(&self.tables, &records, affected.iter().copied(), run, &workers);
         run.check(root)?;
         let before = self.take_results(records, &updated, results);
         let related = self.settle_relations(&before);
@@ -126,12 +173,29 @@ impl Resident {
             before.resolutions.into_iter().filter(|(file, _)| !is_changed.contains(file)).collect();
         let amendment =
             Amendment { graph: &self.graph, origins: &before.origins, changed: &changed, resolved: &resolved, related: &related };
-        let known = self.identity.zip(self.keys.as_mut());
-        let (identity, keys) = known.expect("a resident that is kept has settled with its store");
-        let identity = amendment.write(lock, identity, keys)?;
-        self.identity = Some(identity);
+        let known = self.identity.zip(self.keys.take());
+        let (identity, mut keys) = known.expect("a resident that is kept has settled with its store");
+        let mut places: Vec<usize> = affected.into_iter().chain(changed.iter().map(|file| file.0 as usize)).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut kept = None;
+        let after = amendment.write(lock, identity, &mut keys, |store, keys, after| {
+            let is_changed = |place: usize| u32::try_from(place).is_ok_and(|place| is_changed.contains(&FileId(place)));
+            let piece = self.known_by(keys).piece(&places, is_changed, has_project_files);
+            let added = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
+            kept = Some((store.to_path_buf(), added));
+        })?;
+        self.keys = Some(keys);
+        self.identity = Some(after);
+        let is_small = |added: &Grown| added.appended <= added.first.max(LEAST_APPENDED);
+        match kept {
+            Some((_, Ok(Some(added)))) if is_small(&added) => {}
+            Some((store, Ok(_))) => self.save(lock, &store, run),
+            Some((_, Err(error))) => tracing::info!(%error, "what is known of a repository is not kept beside its store"),
+            None => {}
+        }
         stopwatch.lap(Phase::Write);
-        Ok((identity, stopwatch.laps()))
+        Ok((after, stopwatch.laps()))
     }
 
     /// Reads the touched files and those whose language their neighbours decide otherwise now. Gives all records, and which of
@@ -233,14 +297,8 @@ impl Resident {
     }
 }
 
-/// Nobody waits for the end of a process that could not end otherwise.
-struct Unwatched;
-
-impl Witness for Unwatched {
-    fn begins(&self, _path: &RepoPath, _alone: bool) {}
-
-    fn ends(&self) {}
-}
+/// So many bytes of changes are kept beside a store before everything is written again, however small the first part is.
+const LEAST_APPENDED: u64 = 1 << 20;
 
 /// How things were, in terms of positions now.
 struct Before {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 /// Something that was asked about the program as a whole, and may have another answer after a change. Folders, packages and
 /// namespaces are named by what does not change with the numbers that they have in the tables.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Question {
     /// Whether some file has a name that one had.
     Name(Name),

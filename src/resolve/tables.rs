@@ -70,21 +70,47 @@ pub struct Tables {
     pub(super) project_files: Vec<ProjectFile>,
 }
 
+/// What is worked out about a file alone before the tables of all files are made.
+#[derive(Clone, Debug)]
+pub struct Prepared(Arc<UnitTable>);
+
+impl Prepared {
+    /// Prepares a file that has these names, in the order of its facts. `interface` is known of one that was prepared before.
+    pub fn of(facts: &FileFacts, names: Vec<Name>, interface: Option<u64>) -> Self {
+        Self(Arc::new(UnitTable::of(facts, names, interface)))
+    }
+}
+
 impl Tables {
     /// Prepares resolution. `files` are sorted by path.
     pub fn new(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
         let mut names = Names::default();
-        let files = files
-            .iter()
-            .map(|record| {
-                let content = content(record, &mut names);
-                if let Some(content) = &content {
-                    names.add(&content.table);
-                }
-                File { path: record.path.clone(), content }
-            })
-            .collect();
-        Self::over(files, names, project_files.to_vec())
+        let prepare = |record: &FileRecord| {
+            let facts = record.content.as_ref().ok()?;
+            let own = facts.names.iter().map(|text| names.intern(text)).collect();
+            Some(Prepared::of(facts, own, None))
+        };
+        let prepared = files.iter().map(prepare).collect();
+        Self::of(files, prepared, names, project_files.to_vec())
+    }
+
+    /// The same for files that are prepared already, in terms of `names`.
+    pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, mut names: Names, project_files: Vec<ProjectFile>) -> Self {
+        let file = |(record, prepared): (&FileRecord, Option<Prepared>)| {
+            let content = prepared.and_then(|Prepared(table)| {
+                names.add(&table);
+                let facts = Arc::clone(record.content.as_ref().ok()?);
+                Some(Content { facts, language: grammar::language(record.language?), table })
+            });
+            File { path: record.path.clone(), content }
+        };
+        let files = files.iter().zip(prepared).map(file).collect();
+        Self::over(files, names, project_files)
+    }
+
+    /// Stands for everything in a file that the resolution of others may look at.
+    pub fn interface(&self, file: FileId) -> Option<u64> {
+        self.unit(file).map(|unit| unit.table.interface)
     }
 
     /// Makes the tables of files that are prepared.
@@ -171,6 +197,7 @@ impl Tables {
 /// What the tables keep of a file; none if it has no facts.
 pub(super) fn content(record: &FileRecord, names: &mut Names) -> Option<Content> {
     let facts = record.content.as_ref().ok()?;
-    let table = Arc::new(UnitTable::new(facts, names));
+    let own = facts.names.iter().map(|text| names.intern(text)).collect();
+    let table = Arc::new(UnitTable::of(facts, own, None));
     Some(Content { facts: Arc::clone(facts), language: grammar::language(record.language?), table })
 }

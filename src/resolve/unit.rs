@@ -11,14 +11,15 @@ use std::sync::Arc;
 
 /// Every name of the repository, with how many files have it. A name keeps its number when the last file that has it goes.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub struct Names {
     ids: FxHashMap<Arc<str>, Name>,
     texts: Vec<Arc<str>>,
     files: Vec<u32>,
 }
 
 impl Names {
-    fn intern(&mut self, text: &str) -> Name {
+    /// The name with this text; no file has it until its table is counted in.
+    pub fn intern(&mut self, text: &str) -> Name {
         if let Some(&name) = self.ids.get(text) {
             return name;
         }
@@ -97,8 +98,8 @@ pub(super) struct UnitTable {
 }
 
 impl UnitTable {
-    pub(super) fn new(facts: &FileFacts, names: &mut Names) -> Self {
-        let texts: Vec<Name> = facts.names.iter().map(|text| names.intern(text)).collect();
+    /// Works it out. `texts` are the file's names; `interface` is known of a file that was prepared before.
+    pub(super) fn of(facts: &FileFacts, texts: Vec<Name>, interface: Option<u64>) -> Self {
         let name_of = |name: NameId| name.get().map(|position| texts[position]);
         let mut bindings: Vec<(ScopeId, Name, BindingId)> = facts
             .bindings
@@ -128,7 +129,7 @@ impl UnitTable {
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let contexts = contexts(facts);
-        let interface = super::interface::of(facts, &contexts);
+        let interface = interface.unwrap_or_else(|| super::interface::of(facts, &contexts));
         Self { names: texts, bindings, reexports, wildcards, owners, contexts, interface }
     }
 }

@@ -105,5 +105,8 @@ fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), Sto
     };
     renamed().map_err(|error| StoreError::from_sqlite("copying store", &temporary, &error))?;
     File::open(&temporary).and_then(|file| file.sync_all()).map_err(failed)?;
-    super::write::put_in_place(&temporary, &location.generation_path(generation), location.directory())
+    let own = location.generation_path(generation);
+    super::write::put_in_place(&temporary, &own, location.directory())?;
+    super::beside::copy(store, &own);
+    Ok(())
 }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::guard;
-use super::location::{Location, Version};
+use super::location::{Location, Version, with_ending};
 use super::pool::LeaseGuard;
 use super::rows::{Identity, Meta};
 use super::schema::{APPLICATION_ID, FORMAT};
@@ -199,9 +199,7 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The file of changes that are not carried over yet.
 fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
+    with_ending(path, "-wal")
 }
 
 /// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.

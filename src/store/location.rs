@@ -13,7 +13,9 @@ use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
 
 const LOCK_FILE: &str = "writer.lock";
-const TEMPORARY_SUFFIX: &str = ".building";
+pub(super) const TEMPORARY_SUFFIX: &str = ".building";
+/// Ends the name of what is kept beside a store.
+pub(super) const BESIDE_SUFFIX: &str = "-facts";
 
 /// The place of one repository's stores. Equal roots under one cache have equal places.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -168,7 +170,10 @@ impl WriterLock {
     pub(super) fn remove_leftovers(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
-            if built.is_some_and(|built| parse_any_format(built).is_some()) {
+            let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
+            let beside = name.strip_suffix(BESIDE_SUFFIX).filter(|store| parse_any_format(store).is_some());
+            let is_alone = beside.is_some_and(|store| !self.location.directory.join(store).exists());
+            if is_temporary || is_alone {
                 // A leftover that cannot be removed costs room only; the build goes on beside it.
                 let _ = fs::remove_file(self.location.directory.join(name));
             }
@@ -191,13 +196,18 @@ impl WriterLock {
             // As above: a file that stays is superseded all the same.
             let path = self.location.generation_path(older);
             let _ = fs::remove_file(&path);
-            for ending in ["-wal", "-shm"] {
-                let mut name = path.clone().into_os_string();
-                name.push(ending);
-                let _ = fs::remove_file(name);
+            for ending in ["-wal", "-shm", BESIDE_SUFFIX] {
+                let _ = fs::remove_file(with_ending(&path, ending));
             }
         }
     }
+}
+
+/// The file beside another one whose name goes on like this.
+pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// Format and generation from the name of a store file.

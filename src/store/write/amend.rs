@@ -61,6 +61,11 @@ impl Keys {
         };
         Ok(same.then(|| Self { files: rows.iter().map(file).collect(), references: references(graph) }))
     }
+
+    /// The key of the file at a position; none for positions that the graph does not have.
+    pub fn file(&self, place: FileId) -> Option<u32> {
+        self.files.get(place.0 as usize).map(|keys| keys.file)
+    }
 }
 
 /// Whether a row is of this file as it was read.
@@ -91,7 +96,16 @@ pub struct Amendment<'a> {
 impl Amendment<'_> {
     /// Writes it to the store that `keys` are of. Nothing is written, and nothing is changed in `keys`, when it fails: a store
     /// that is not in the state `before` any more is an error of the kind `Missing`.
-    pub fn write(&self, lock: &WriterLock, before: Identity, keys: &mut Keys) -> Result<Identity, StoreError> {
+    ///
+    /// `keep` is told the file, the keys and the state just before they hold, so that what is kept beside the store is never
+    /// behind it.
+    pub fn write(
+        &self,
+        lock: &WriterLock,
+        before: Identity,
+        keys: &mut Keys,
+        keep: impl FnOnce(&Path, &Keys, Identity),
+    ) -> Result<Identity, StoreError> {
         let store = Store::open_newest(lock.location())?;
         let path = store.path().to_path_buf();
         drop(store);
@@ -108,6 +122,7 @@ impl Amendment<'_> {
         let (next, moved) = self.next_keys(keys, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         Writer { amendment: self, connection: &transaction, old: keys, new: &next, last }.write(after, &moved).map_err(failed)?;
+        keep(&path, &next, after);
         transaction.commit().map_err(failed)?;
         *keys = next;
         Ok(after)

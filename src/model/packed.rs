@@ -1,0 +1,258 @@
+//! The compact form of facts and results: what is kept of a repository beside its store, and read again by another process.
+//!
+//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One description of each type
+//! serves writing and reading (`Pass`), so that the two cannot come apart. Reading ends with `None` at what writing would not
+//! have written; it never panics.
+
+pub mod facts;
+pub mod graph;
+
+use rustc_hash::FxHashMap;
+
+/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists excepted; a reader gives
+/// what was taken down, whatever it is given.
+pub trait Pass: Sized {
+    /// A number that is mostly small.
+    fn number(&mut self, value: u64) -> Option<u64>;
+
+    /// Eight bytes without order in them: a hash.
+    fn bits(&mut self, value: u64) -> Option<u64>;
+
+    /// A text that hardly comes twice.
+    fn text(&mut self, value: &str) -> Option<Box<str>>;
+
+    /// A text that comes often.
+    fn word(&mut self, value: &str) -> Option<Box<str>>;
+
+    /// A list; `each` passes over one item, which is `blank` before it is read.
+    fn list<T>(&mut self, items: &[T], blank: &T, each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>>;
+
+    /// A small number.
+    fn small(&mut self, value: u32) -> Option<u32> {
+        u32::try_from(self.number(u64::from(value))?).ok()
+    }
+
+    /// An id, mostly small, or the one that stands for none.
+    fn id(&mut self, value: u32) -> Option<u32> {
+        Some(self.small(value.wrapping_add(1))?.wrapping_sub(1))
+    }
+
+    /// A number near another one.
+    fn near(&mut self, value: u32, other: u32) -> Option<u32> {
+        Some(other.wrapping_add(unfolded(self.small(folded(value.wrapping_sub(other)))?)))
+    }
+
+    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the next.
+    fn id_near(&mut self, value: u32, other: &mut u32) -> Option<u32> {
+        let step = folded(value.wrapping_sub(*other));
+        match self.number(if value == u32::MAX { 0 } else { u64::from(step) + 1 })? {
+            0 => Some(u32::MAX),
+            step => {
+                *other = other.wrapping_add(unfolded(u32::try_from(step - 1).ok()?));
+                Some(*other)
+            }
+        }
+    }
+
+    /// Yes or no.
+    fn flag(&mut self, value: bool) -> Option<bool> {
+        match self.number(u64::from(value))? {
+            0 => Some(false),
+            1 => Some(true),
+            _ => None,
+        }
+    }
+
+    /// One of a closed set, by its place in it.
+    fn one_of<T: Copy + PartialEq>(&mut self, value: T, all: &[T]) -> Option<T> {
+        let place = all.iter().position(|one| *one == value).unwrap_or_default();
+        all.get(usize::try_from(self.number(place as u64)?).ok()?).copied()
+    }
+
+    /// A text that may be missing.
+    fn word_if_any(&mut self, value: Option<&str>) -> Option<Option<Box<str>>> {
+        if self.flag(value.is_some())? { self.word(value.unwrap_or_default()).map(Some) } else { Some(None) }
+    }
+}
+
+/// A step up or down as a number that is small when the step is.
+fn folded(step: u32) -> u32 {
+    (step << 1) ^ 0_u32.wrapping_sub(step >> 31)
+}
+
+fn unfolded(number: u32) -> u32 {
+    (number >> 1) ^ 0_u32.wrapping_sub(number & 1)
+}
+
+/// Takes values down. Words are collected apart, for all values that share the writer.
+#[derive(Default)]
+pub struct Writer {
+    bytes: Vec<u8>,
+    ids: FxHashMap<Box<str>, u64>,
+    words: Vec<u8>,
+}
+
+impl Writer {
+    /// How many bytes have been written.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing has been written.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The words, and what was written in terms of them.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
+        let mut words = Self::default();
+        words.put(self.ids.len() as u64);
+        words.bytes.extend(self.words);
+        (words.bytes, self.bytes)
+    }
+
+    fn put(&mut self, number: u64) {
+        put(&mut self.bytes, number);
+    }
+}
+
+fn put(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+impl Pass for Writer {
+    fn number(&mut self, value: u64) -> Option<u64> {
+        self.put(value);
+        Some(value)
+    }
+
+    fn bits(&mut self, value: u64) -> Option<u64> {
+        self.bytes.extend(value.to_le_bytes());
+        Some(value)
+    }
+
+    fn text(&mut self, value: &str) -> Option<Box<str>> {
+        self.put(value.len() as u64);
+        self.bytes.extend(value.as_bytes());
+        Some(Box::default())
+    }
+
+    fn word(&mut self, value: &str) -> Option<Box<str>> {
+        let known = self.ids.get(value).copied();
+        let id = known.unwrap_or_else(|| {
+            let next = self.ids.len() as u64;
+            self.ids.insert(value.into(), next);
+            put(&mut self.words, value.len() as u64);
+            self.words.extend(value.as_bytes());
+            next
+        });
+        self.put(id);
+        Some(Box::default())
+    }
+
+    fn list<T>(&mut self, items: &[T], _blank: &T, mut each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>> {
+        self.put(items.len() as u64);
+        for item in items {
+            each(self, item)?;
+        }
+        Some(Vec::new())
+    }
+}
+
+/// Reads what a writer has taken down.
+pub struct Reader<'b> {
+    bytes: &'b [u8],
+    words: &'b [&'b str],
+}
+
+impl<'b> Reader<'b> {
+    /// Reads bytes in terms of words.
+    pub fn new(bytes: &'b [u8], words: &'b [&'b str]) -> Self {
+        Self { bytes, words }
+    }
+
+    /// Reads the words of a writer, and gives what comes after them.
+    pub fn words(bytes: &'b [u8]) -> Option<(Vec<&'b str>, &'b [u8])> {
+        let mut reader = Self::new(bytes, &[]);
+        let count = reader.count()?;
+        let mut words = Vec::with_capacity(count);
+        for _ in 0..count {
+            words.push(reader.borrowed_text()?);
+        }
+        Some((words, reader.bytes))
+    }
+
+    /// What has not been read.
+    pub fn rest(&self) -> &'b [u8] {
+        self.bytes
+    }
+
+    /// The number of a word that was written.
+    pub fn word_number(&mut self) -> Option<usize> {
+        usize::try_from(self.get()?).ok().filter(|&number| number < self.words.len())
+    }
+
+    /// A number of things, each of which takes a byte or more.
+    fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.get()?).ok().filter(|&count| count <= self.bytes.len())
+    }
+
+    fn borrowed_text(&mut self) -> Option<&'b str> {
+        let len = self.count()?;
+        let (text, rest) = self.bytes.split_at(len);
+        self.bytes = rest;
+        std::str::from_utf8(text).ok()
+    }
+
+    fn get(&mut self) -> Option<u64> {
+        let (&first, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        if first < 0x80 {
+            return Some(u64::from(first));
+        }
+        let mut number = u64::from(first & 0x7f);
+        for shift in (7..64).step_by(7) {
+            let (&byte, rest) = self.bytes.split_first()?;
+            self.bytes = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+}
+
+impl Pass for Reader<'_> {
+    fn number(&mut self, _value: u64) -> Option<u64> {
+        self.get()
+    }
+
+    fn bits(&mut self, _value: u64) -> Option<u64> {
+        let (number, rest) = self.bytes.split_first_chunk()?;
+        self.bytes = rest;
+        Some(u64::from_le_bytes(*number))
+    }
+
+    fn text(&mut self, _value: &str) -> Option<Box<str>> {
+        self.borrowed_text().map(Box::from)
+    }
+
+    fn word(&mut self, _value: &str) -> Option<Box<str>> {
+        let number = self.word_number()?;
+        Some(Box::from(self.words[number]))
+    }
+
+    fn list<T>(&mut self, _items: &[T], blank: &T, mut each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>> {
+        let count = self.count()?;
+        let mut items = Vec::with_capacity(count);
+        for _ in 0..count {
+            items.push(each(self, blank)?);
+        }
+        Some(items)
+    }
+}

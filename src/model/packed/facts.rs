@@ -1,0 +1,443 @@
+//! The compact form of a file's facts. Names are apart: the words of the writer that the file shares with others.
+
+use super::{Pass, Reader, Writer};
+use crate::model::facts::{
+    Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope,
+    ScopeId, ScopeKind, Site, Symbol,
+};
+use crate::model::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
+
+const SCOPE_KINDS: [ScopeKind; 6] =
+    [ScopeKind::File, ScopeKind::Type, ScopeKind::Module, ScopeKind::Function, ScopeKind::Block, ScopeKind::Flow];
+const BINDING_KINDS: [BindingKind; 9] = [
+    BindingKind::Symbol,
+    BindingKind::Import,
+    BindingKind::Param,
+    BindingKind::TypeParam,
+    BindingKind::Value,
+    BindingKind::Field,
+    BindingKind::Narrow,
+    BindingKind::Outer,
+    BindingKind::Result,
+];
+const IMPORT_KINDS: [ImportKind; 5] =
+    [ImportKind::Module, ImportKind::Item, ImportKind::Wildcard, ImportKind::Include, ImportKind::Default];
+
+/// Writes facts.
+pub fn write(writer: &mut Writer, facts: &FileFacts) {
+    writer.put(facts.names.len() as u64);
+    for name in &facts.names {
+        writer.word(name);
+    }
+    rest(writer, facts).expect("writing does not fail");
+}
+
+/// Reads facts, and the number of the word that each name is.
+pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
+    let count = reader.count()?;
+    let (mut names, mut words) = (Vec::with_capacity(count), Vec::with_capacity(count));
+    for _ in 0..count {
+        let word = reader.word_number()?;
+        names.push(Box::from(reader.words[word]));
+        words.push(u32::try_from(word).ok()?);
+    }
+    let facts = rest(reader, &FileFacts::default())?;
+    Some((FileFacts { names, ..facts }, words))
+}
+
+fn rest<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
+    let (mut scope_at, mut symbol_at, mut binding_at, mut import_at, mut expr_at, mut site_at) = Default::default();
+    Some(FileFacts {
+        names: Vec::new(),
+        package: pass.word_if_any(facts.package.as_deref())?,
+        lines: pass.small(facts.lines)?,
+        generated: pass.flag(facts.generated)?,
+        test: pass.flag(facts.test)?,
+        scopes: pass.list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
+        symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| symbol(pass, item, &mut symbol_at))?,
+        bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| binding(pass, item, &mut binding_at))?,
+        imports: pass.list(&facts.imports, &blank_import(), |pass, item| import(pass, item, &mut import_at))?,
+        exprs: pass.list(&facts.exprs, &Expr::Unknown, |pass, item| expr(pass, item, &mut expr_at))?,
+        positions: {
+            let mut before = 0;
+            pass.list(&facts.positions, &0, |pass, item| {
+                before = pass.near(*item, before)?;
+                Some(before)
+            })?
+        },
+        lists: {
+            let mut before = 0;
+            pass.list(&facts.lists, &ExprId::NONE, |pass, item| pass.id_near(item.0, &mut before).map(ExprId))?
+        },
+        sites: pass.list(&facts.sites, &BLANK_SITE, |pass, item| site(pass, item, &mut site_at))?,
+        conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
+        problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+    })
+}
+
+const NOWHERE: Position = Position { line: 0, column: 0 };
+const EMPTY: Run = Run { start: 0, len: 0 };
+const BLANK_SCOPE: Scope =
+    Scope { parent: ScopeId::NONE, kind: ScopeKind::File, symbol: LocalSymbol::NONE, owner: ExprId::NONE, start: 0, end: 0 };
+const BLANK_BINDING: Binding = Binding {
+    scope: ScopeId::NONE,
+    block: ScopeId::NONE,
+    name: NameId::NONE,
+    kind: BindingKind::Value,
+    from: 0,
+    symbol: LocalSymbol::NONE,
+    import: ImportId::NONE,
+    ty: ExprId::NONE,
+    value: ExprId::NONE,
+};
+const BLANK_SITE: Site = Site {
+    kind: SiteKind::ALL[0],
+    name: NameId::NONE,
+    at: NOWHERE,
+    byte: 0,
+    scope: ScopeId::NONE,
+    enclosing: LocalSymbol::NONE,
+    target: ExprId::NONE,
+    import: ImportId::NONE,
+    args: EMPTY,
+    spread: false,
+    in_macro: false,
+};
+const BLANK_CONDITION: Condition = Condition { start: 0, end: 0, tested: NameId::NONE, holds: false };
+const BLANK_PROBLEM: Problem = Problem { kind: ProblemKind::ALL[0], first_line: 0, last_line: 0 };
+
+fn blank_symbol() -> Symbol {
+    Symbol {
+        name: NameId::NONE,
+        kind: SymbolKind::ALL[0],
+        container: LocalSymbol::NONE,
+        scope: ScopeId::NONE,
+        inner: ScopeId::NONE,
+        flags: 0,
+        visibility: Visibility::ALL[0],
+        extent: Span { start: NOWHERE, end: NOWHERE, start_byte: 0, end_byte: 0 },
+        name_at: NOWHERE,
+        signature: Box::default(),
+        doc: Box::default(),
+        params: EMPTY,
+        arity: (0, 0),
+        ty: ExprId::NONE,
+        values: EMPTY,
+        decorators: EMPTY,
+        bases: EMPTY,
+        type_params: EMPTY,
+        owner: ExprId::NONE,
+        implements: ExprId::NONE,
+    }
+}
+
+fn blank_import() -> Import {
+    Import {
+        kind: ImportKind::Module,
+        module: Box::default(),
+        level: 0,
+        item: NameId::NONE,
+        alias: NameId::NONE,
+        reexport: false,
+        type_only: false,
+        scope: ScopeId::NONE,
+        at: NOWHERE,
+    }
+}
+
+/// Where the item before stands, so that the next is written as a step from there.
+#[derive(Default)]
+struct Before {
+    scope: u32,
+    other_scope: u32,
+    symbol: u32,
+    expr: u32,
+    other_expr: u32,
+    list: u32,
+    binding: u32,
+    line: u32,
+    byte: u32,
+    number: u32,
+}
+
+fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut Before) -> Option<Scope> {
+    let parent = ScopeId(pass.id_near(scope.parent.0, &mut before.scope)?);
+    let kind = pass.one_of(scope.kind, &SCOPE_KINDS)?;
+    let symbol = LocalSymbol(pass.id_near(scope.symbol.0, &mut before.symbol)?);
+    let owner = ExprId(pass.id(scope.owner.0)?);
+    let start = pass.near(scope.start, before.byte)?;
+    let end = pass.near(scope.end, start)?;
+    before.byte = start;
+    Some(Scope { parent, kind, symbol, owner, start, end })
+}
+
+/// A run of a vector that most runs follow each other in.
+fn run<P: Pass>(pass: &mut P, run: Run, end: &mut u32) -> Option<Run> {
+    let len = pass.small(run.len)?;
+    // Where an empty one begins does not matter, but equal facts are equal in every field.
+    let start = if len == 0 { pass.small(run.start)? } else { pass.near(run.start, *end)? };
+    if len > 0 {
+        *end = start.checked_add(len)?;
+    }
+    Some(Run { start, len })
+}
+
+fn position<P: Pass>(pass: &mut P, at: Position, line: u32) -> Option<Position> {
+    Some(Position { line: pass.near(at.line, line)?, column: pass.small(at.column)? })
+}
+
+/// What few symbols have, by bits of one number.
+mod has {
+    pub(super) const DOC: u64 = 1;
+    pub(super) const PARAMS: u64 = 1 << 1;
+    pub(super) const VALUES: u64 = 1 << 2;
+    pub(super) const DECORATORS: u64 = 1 << 3;
+    pub(super) const BASES: u64 = 1 << 4;
+    pub(super) const TYPE_PARAMS: u64 = 1 << 5;
+    pub(super) const OWNER: u64 = 1 << 6;
+}
+
+fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut Before) -> Option<Symbol> {
+    let parts = [
+        (!symbol.doc.is_empty(), has::DOC),
+        (symbol.params != EMPTY, has::PARAMS),
+        (symbol.values != EMPTY, has::VALUES),
+        (symbol.decorators != EMPTY, has::DECORATORS),
+        (symbol.bases != EMPTY, has::BASES),
+        (symbol.type_params != EMPTY, has::TYPE_PARAMS),
+        (symbol.owner.is_some() || symbol.implements.is_some(), has::OWNER),
+    ];
+    let parts = pass.number(parts.into_iter().map(|(has, bit)| u64::from(has) * bit).sum())?;
+    let has = |bit: u64| parts & bit != 0;
+    let name = NameId(pass.id(symbol.name.0)?);
+    let kind = pass.one_of(symbol.kind, SymbolKind::ALL)?;
+    let visibility = pass.one_of(symbol.visibility, Visibility::ALL)?;
+    let flags = u16::try_from(pass.small(symbol.flags.into())?).ok()?;
+    let container = LocalSymbol(pass.id_near(symbol.container.0, &mut before.symbol)?);
+    let scope = ScopeId(pass.id_near(symbol.scope.0, &mut before.scope)?);
+    let inner = ScopeId(pass.id_near(symbol.inner.0, &mut before.other_scope)?);
+    let start = position(pass, symbol.extent.start, before.line)?;
+    let end = position(pass, symbol.extent.end, start.line)?;
+    let start_byte = pass.near(symbol.extent.start_byte, before.byte)?;
+    let end_byte = pass.near(symbol.extent.end_byte, start_byte)?;
+    let name_at = position(pass, symbol.name_at, start.line)?;
+    (before.line, before.byte) = (start.line, start_byte);
+    let arity = (u16::try_from(pass.small(symbol.arity.0.into())?).ok()?, {
+        let most = u16::try_from(pass.small(symbol.arity.1.wrapping_add(1).into())?).ok()?;
+        most.wrapping_sub(1)
+    });
+    let ty = ExprId(pass.id_near(symbol.ty.0, &mut before.expr)?);
+    let list = |pass: &mut P, of: Run, bit: u64, end: &mut u32| if has(bit) { run(pass, of, end) } else { Some(EMPTY) };
+    Some(Symbol {
+        name,
+        kind,
+        container,
+        scope,
+        inner,
+        flags,
+        visibility,
+        extent: Span { start, end, start_byte, end_byte },
+        name_at,
+        signature: pass.text(&symbol.signature)?,
+        doc: if has(has::DOC) { pass.text(&symbol.doc)? } else { Box::default() },
+        params: list(pass, symbol.params, has::PARAMS, &mut before.binding)?,
+        arity,
+        ty,
+        values: list(pass, symbol.values, has::VALUES, &mut before.list)?,
+        decorators: list(pass, symbol.decorators, has::DECORATORS, &mut before.list)?,
+        bases: list(pass, symbol.bases, has::BASES, &mut before.list)?,
+        type_params: list(pass, symbol.type_params, has::TYPE_PARAMS, &mut before.binding)?,
+        owner: if has(has::OWNER) { ExprId(pass.id_near(symbol.owner.0, &mut before.other_expr)?) } else { ExprId::NONE },
+        implements: if has(has::OWNER) {
+            ExprId(pass.id_near(symbol.implements.0, &mut before.other_expr)?)
+        } else {
+            ExprId::NONE
+        },
+    })
+}
+
+fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut Before) -> Option<Binding> {
+    let kind = pass.one_of(binding.kind, &BINDING_KINDS)?;
+    let scope = ScopeId(pass.id_near(binding.scope.0, &mut before.scope)?);
+    let block = ScopeId(pass.near(binding.block.0, scope.0)?);
+    let name = NameId(pass.id_near(binding.name.0, &mut before.number)?);
+    let from = pass.near(binding.from, before.byte)?;
+    before.byte = from;
+    let symbol = LocalSymbol(pass.id_near(binding.symbol.0, &mut before.symbol)?);
+    let import = ImportId(pass.id(binding.import.0)?);
+    let ty = ExprId(pass.id_near(binding.ty.0, &mut before.expr)?);
+    let value = ExprId(pass.id_near(binding.value.0, &mut before.other_expr)?);
+    Some(Binding { scope, block, name, kind, from, symbol, import, ty, value })
+}
+
+fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option<Import> {
+    let kind = pass.one_of(import.kind, &IMPORT_KINDS)?;
+    let module = pass.word(&import.module)?;
+    let level = u16::try_from(pass.small(import.level.into())?).ok()?;
+    let item = NameId(pass.id_near(import.item.0, &mut before.number)?);
+    let alias = NameId(pass.id_near(import.alias.0, &mut before.number)?);
+    let reexport = pass.flag(import.reexport)?;
+    let type_only = pass.flag(import.type_only)?;
+    let scope = ScopeId(pass.id(import.scope.0)?);
+    let at = position(pass, import.at, before.line)?;
+    before.line = at.line;
+    Some(Import { kind, module, level, item, alias, reexport, type_only, scope, at })
+}
+
+/// What an expression is, by number, with what it is made of.
+enum Part {
+    /// An expression.
+    Of(ExprId),
+    Name(NameId),
+    Scope(ScopeId),
+    Run(Run),
+    Number(u32),
+    None,
+}
+
+fn parts(expr: &Expr) -> (u64, Part, Part) {
+    match *expr {
+        Expr::Unknown => (0, Part::None, Part::None),
+        Expr::Name(name, scope) => (1, Part::Name(name), Part::Scope(scope)),
+        Expr::Member(of, name) => (2, Part::Of(of), Part::Name(name)),
+        Expr::Call(of, run) => (3, Part::Of(of), Part::Run(run)),
+        Expr::Construct(of, run) => (4, Part::Of(of), Part::Run(run)),
+        Expr::Index(of, with) => (5, Part::Of(of), Part::Of(with)),
+        Expr::Element(of) => (6, Part::Of(of), Part::None),
+        Expr::Await(of) => (7, Part::Of(of), Part::None),
+        Expr::Item(of, number) => (8, Part::Of(of), Part::Number(number)),
+        Expr::SelfValue(scope) => (9, Part::Scope(scope), Part::None),
+        Expr::SuperValue(scope) => (10, Part::Scope(scope), Part::None),
+        Expr::SelfType(scope) => (11, Part::Scope(scope), Part::None),
+        Expr::Literal(name) => (12, Part::Name(name), Part::None),
+        Expr::OfType(of) => (13, Part::Of(of), Part::None),
+        Expr::Union(run) => (14, Part::Run(run), Part::None),
+        Expr::Tuple(run) => (15, Part::Run(run), Part::None),
+        Expr::Lambda(scope) => (16, Part::Scope(scope), Part::None),
+        Expr::Given(scope, number) => (17, Part::Scope(scope), Part::Number(number)),
+        Expr::Apply(of, run) => (18, Part::Of(of), Part::Run(run)),
+        Expr::Wrap(of, name) => (19, Part::Of(of), Part::Name(name)),
+        Expr::Array(of) => (20, Part::Of(of), Part::None),
+        Expr::Function(run) => (21, Part::Run(run), Part::None),
+        Expr::Base(of, implements) => (22, Part::Of(of), Part::Number(implements.into())),
+        Expr::Members(scope) => (23, Part::Scope(scope), Part::None),
+        Expr::Mapping(key, item) => (24, Part::Of(key), Part::Of(item)),
+        Expr::Key(of) => (25, Part::Of(of), Part::None),
+        Expr::Unwrapped(of) => (26, Part::Of(of), Part::None),
+        Expr::Enter(of) => (27, Part::Of(of), Part::None),
+        Expr::TypeOf(of) => (28, Part::Of(of), Part::None),
+    }
+}
+
+/// Passes over the parts of expressions, in their order.
+struct Parts<'p, P> {
+    pass: &'p mut P,
+    before: &'p mut Before,
+    given: [Part; 2],
+    next: usize,
+}
+
+impl<P: Pass> Parts<'_, P> {
+    fn take(&mut self) -> Part {
+        self.next += 1;
+        self.given.get_mut(self.next - 1).map_or(Part::None, |part| std::mem::replace(part, Part::None))
+    }
+
+    /// Expressions are made of those before them.
+    fn of(&mut self) -> Option<ExprId> {
+        let given = if let Part::Of(of) = self.take() { of.0 } else { 0 };
+        let own = self.before.expr;
+        Some(ExprId(own.wrapping_sub(self.pass.small(own.wrapping_sub(given))?)))
+    }
+
+    fn name(&mut self) -> Option<NameId> {
+        let given = if let Part::Name(name) = self.take() { name.0 } else { 0 };
+        self.pass.id(given).map(NameId)
+    }
+
+    fn scope(&mut self) -> Option<ScopeId> {
+        let given = if let Part::Scope(scope) = self.take() { scope.0 } else { 0 };
+        self.pass.id_near(given, &mut self.before.scope).map(ScopeId)
+    }
+
+    fn run(&mut self) -> Option<Run> {
+        let given = if let Part::Run(run) = self.take() { run } else { EMPTY };
+        run(self.pass, given, &mut self.before.list)
+    }
+
+    fn number(&mut self) -> Option<u32> {
+        let given = if let Part::Number(number) = self.take() { number } else { 0 };
+        self.pass.small(given)
+    }
+}
+
+fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut Before) -> Option<Expr> {
+    let (tag, first, second) = parts(expr);
+    let tag = pass.number(tag)?;
+    let mut parts = Parts { pass, before, given: [first, second], next: 0 };
+    let expr = match tag {
+        0 => Expr::Unknown,
+        1 => Expr::Name(parts.name()?, parts.scope()?),
+        2 => Expr::Member(parts.of()?, parts.name()?),
+        3 => Expr::Call(parts.of()?, parts.run()?),
+        4 => Expr::Construct(parts.of()?, parts.run()?),
+        5 => Expr::Index(parts.of()?, parts.of()?),
+        6 => Expr::Element(parts.of()?),
+        7 => Expr::Await(parts.of()?),
+        8 => Expr::Item(parts.of()?, parts.number()?),
+        9 => Expr::SelfValue(parts.scope()?),
+        10 => Expr::SuperValue(parts.scope()?),
+        11 => Expr::SelfType(parts.scope()?),
+        12 => Expr::Literal(parts.name()?),
+        13 => Expr::OfType(parts.of()?),
+        14 => Expr::Union(parts.run()?),
+        15 => Expr::Tuple(parts.run()?),
+        16 => Expr::Lambda(parts.scope()?),
+        17 => Expr::Given(parts.scope()?, parts.number()?),
+        18 => Expr::Apply(parts.of()?, parts.run()?),
+        19 => Expr::Wrap(parts.of()?, parts.name()?),
+        20 => Expr::Array(parts.of()?),
+        21 => Expr::Function(parts.run()?),
+        22 => Expr::Base(parts.of()?, parts.number()? != 0),
+        23 => Expr::Members(parts.scope()?),
+        24 => Expr::Mapping(parts.of()?, parts.of()?),
+        25 => Expr::Key(parts.of()?),
+        26 => Expr::Unwrapped(parts.of()?),
+        27 => Expr::Enter(parts.of()?),
+        28 => Expr::TypeOf(parts.of()?),
+        _ => return None,
+    };
+    before.expr += 1;
+    Some(expr)
+}
+
+fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut Before) -> Option<Site> {
+    let kinds = SiteKind::ALL.len() as u64;
+    let head = (u64::from(site.in_macro) * 2 + u64::from(site.spread)) * kinds + site.kind as u64;
+    let head = pass.number(head)?;
+    let kind = *SiteKind::ALL.get((head % kinds) as usize)?;
+    let (spread, in_macro) = (head / kinds % 2 == 1, head / kinds / 2 == 1);
+    let name = NameId(pass.id(site.name.0)?);
+    let at = position(pass, site.at, before.line)?;
+    before.line = at.line;
+    let byte = pass.near(site.byte, before.byte)?;
+    before.byte = byte;
+    let scope = ScopeId(pass.id_near(site.scope.0, &mut before.scope)?);
+    let enclosing = LocalSymbol(pass.id_near(site.enclosing.0, &mut before.symbol)?);
+    let target = ExprId(pass.id_near(site.target.0, &mut before.expr)?);
+    let import = ImportId(pass.id(site.import.0)?);
+    let args = run(pass, site.args, &mut before.list)?;
+    Some(Site { kind, name, at, byte, scope, enclosing, target, import, args, spread, in_macro })
+}
+
+fn condition<P: Pass>(pass: &mut P, condition: &Condition) -> Option<Condition> {
+    let start = pass.small(condition.start)?;
+    let end = pass.near(condition.end, start)?;
+    Some(Condition { start, end, tested: NameId(pass.id(condition.tested.0)?), holds: pass.flag(condition.holds)? })
+}
+
+fn problem<P: Pass>(pass: &mut P, problem: &Problem) -> Option<Problem> {
+    let kind = pass.one_of(problem.kind, ProblemKind::ALL)?;
+    let first_line = pass.small(problem.first_line)?;
+    Some(Problem { kind, first_line, last_line: pass.near(problem.last_line, first_line)? })
+}
