@@ -7,10 +7,12 @@ mod completions;
 mod export;
 mod index;
 mod json;
+mod limits;
 mod log;
 mod mcp;
 mod output;
 mod progress;
+mod serve;
 
 use std::io;
 use std::path::PathBuf;
@@ -41,6 +43,8 @@ enum Command {
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::Arguments),
+    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
+    Serve(serve::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
@@ -60,6 +64,8 @@ enum Stop {
     NothingFound(String),
     /// The command line cannot be meant: exit code 2.
     Usage(String),
+    /// Another process does it already: exit code 4. Who.
+    AlreadyServed(String),
     /// Something failed: exit code 3. What was attempted on which path, and what to do.
     Failure { message: String, hint: String },
     /// Nobody reads the output any more: exit code 0, without a word.
@@ -89,6 +95,7 @@ pub fn main() -> ExitCode {
         Stop::NothingFound(message) if message.is_empty() => ExitCode::from(NOTHING_FOUND),
         Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
+        Stop::AlreadyServed(message) => end(server::ALREADY_SERVED, &message),
         Stop::Failure { message, hint } => end(FAILURE, &format!("error: {message}\n  hint: {hint}")),
     }
 }
@@ -99,7 +106,7 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let level = log::start(matches, matches.subcommand_name() == Some("mcp"))?;
+    let level = log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
     let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
@@ -109,7 +116,8 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
     match Arguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?.command {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Export(command) => export::run(&config?, &command),
-        Command::Mcp(arguments) => mcp::run(config, &arguments),
+        Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
+        Command::Serve(arguments) => serve::run(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     }
 }

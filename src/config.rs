@@ -175,6 +175,17 @@ impl Config {
         })
     }
 
+    /// The socket of the runtime that shares the stores of this cache.
+    pub fn socket(&self) -> Result<PathBuf, ConfigError> {
+        let cache = self.cache_directory.as_ref().ok_or(ConfigError::NoCacheDirectory)?;
+        Ok(cache.join("run").join("socket"))
+    }
+
+    /// Where the client's project is, or else where the process was started, if that is known.
+    pub fn started_in(&self) -> Option<PathBuf> {
+        self.project_directory.clone().or_else(|| std::env::current_dir().ok())
+    }
+
     /// The repository at exactly this directory, even if it lies inside another repository.
     pub fn repository_at(&self, directory: &Path) -> Result<Repository, ConfigError> {
         self.repository(canonical_directory(directory)?)

@@ -39,6 +39,18 @@ faults! {
     SerialDispatch = "serial_dispatch",
     /// All classes of calls share one queue.
     OneLane = "one_lane",
+    /// A session may have all permits, and keeps those that it has for its own next call.
+    GreedySession = "greedy_session",
+    /// A call whose connection was lost is sent again whatever it does.
+    ReplayAll = "replay_all",
+    /// Answers of a peer are taken to come in the order of the questions.
+    AnswersInOrder = "answers_in_order",
+    /// A runtime removes the socket that it finds, and takes its place.
+    UnlinkAndHope = "unlink_and_hope",
+    /// The client attaches before it answers anything.
+    AttachFirst = "attach_first",
+    /// The end of a session ends the index runs that it has begun.
+    SessionOwnsIndex = "session_owns_index",
     /// A call that waits for an index keeps its permit.
     IndexHoldsPermit = "index_holds_permit",
     /// One connection to a store for all who read it.
@@ -144,6 +156,15 @@ mod none {
     }
     pub(crate) fn wall_clock() -> Duration {
         Duration::ZERO
+    }
+    pub(crate) fn peer_uid(uid: u32) -> u32 {
+        uid
+    }
+    pub(crate) fn version() -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+    pub(crate) fn only_reads(_: &str) -> bool {
+        true
     }
 }
 #[cfg(not(feature = "faults"))]

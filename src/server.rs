@@ -1,14 +1,18 @@
-//! The MCP server on standard input and output, and what it shares with the command line: tools, their answers as text and
-//! JSON. Owns the protocol, the clock of requests and the escaping of everything that is not ours.
+//! The MCP server on standard input and output or for many clients at once, the client that passes calls on to it, and what they
+//! share with the command line: tools, their answers as text and JSON. Owns the protocol, the clock of requests and the escaping
+//! of everything that is not ours.
 //!
 //! ```text
-//! thread stdin   descriptor -> reader -> splitter -> bounded channel
+//! thread reader  descriptor -> reader -> splitter -> bounded channel
 //! dispatcher     message -> protocol -> answered at once, or requests (table) -> admission -> a thread
 //! thread a call  arguments -> tools -> repositories -> query -> render -> dispatcher
-//! thread stdout  writer: whole messages to the descriptor
+//!                or, where a runtime serves: tools -> thin -> upstream -> the same of another process
+//! thread writer  writer: whole messages to the descriptor
 //! ```
 //!
 //! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`reader`, `stdio`).
+//! - A session is all of the above over any stream (`session`); a runtime has many, which share stores, index runs, watches and
+//!   permits and nothing else (`runtime`, `repositories::shared`, `admission`).
 //! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`requests`).
 //! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`dispatch`).
 //! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `registry`, `resources`).
@@ -37,11 +41,16 @@ mod repositories;
 mod requests;
 mod resources;
 mod roots;
+mod runtime;
+mod session;
 mod shutdown;
 mod splitter;
+mod starter;
 mod stdio;
 mod subscriptions;
+mod thin;
 mod tools;
+mod upstream;
 mod uri;
 mod writer;
 
@@ -54,18 +63,21 @@ pub use log::LogSink;
 pub use observe::{CallState, ServerState};
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
 pub use repositories::{Patience, Repositories};
+pub use runtime::{Listening, ServeError, serve};
 pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
+pub use upstream::{Examined, Listing, Target, TargetError, examine};
 
-use crate::config::{Config, ConfigError};
-use dispatch::{Channels, Dispatcher, Event};
+use crate::config::{Config, ConfigError, WorkerCommand};
+use admission::Permits;
+use dispatch::{Event, Process};
+use repositories::Shared;
+use session::Session;
+use shutdown::Parent;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
-
-/// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is full; the dispatcher never does.
-const EVENTS: usize = 1024;
 
 /// How a server is to run.
 pub struct Options {
@@ -83,28 +95,73 @@ pub struct Options {
 /// nothing else can use the two; after it returns the process should end.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
-    let (patience, stores) = (Patience::of(&limits), limits.stores);
-    run(limits, |events| {
-        let changes = events.clone();
-        // A dispatcher that is gone has nobody to tell.
-        let on_change = move || drop(changes.blocking_send(Event::Published));
-        Arc::new(tools::Toolbox::new(Repositories::telling(config, root, patience, stores, on_change), delay))
+    let shared = Shared::new(config, limits.stores);
+    run(limits.clone(), |events| {
+        let repositories = Repositories::of(&shared, root, Patience::of(&limits), telling(events));
+        Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
 
+/// To whom calls are passed on.
+pub struct Passing {
+    /// Where it is.
+    pub target: Target,
+    /// Whether calls are served here while it is not there.
+    pub embeds: bool,
+    /// Starts it when it is not there: `cograph serve` with its socket.
+    pub starter: Option<WorkerCommand>,
+}
+
+/// The exit code of a runtime that finds another one in its place.
+pub const ALREADY_SERVED: u8 = 4;
+
+/// How many times as many calls may be under way when they only wait for somebody else.
+const WAITING_CALLS: usize = 8;
+
+/// Serves one client on standard input and output as `run_stdio` does, and passes its calls on.
+pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
+    let Options { config, root, mut limits, delay } = options;
+    let (patience, started_in) = (Patience::of(&limits), config.as_ref().ok().and_then(Config::started_in));
+    let root = root.map(std::path::absolute).transpose()?;
+    let shared = passing.embeds.then(|| Shared::new(config, limits.stores));
+    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+        *permits *= WAITING_CALLS;
+    }
+    run(limits, |events| {
+        let embedded = shared.map(|shared| {
+            let repositories = Repositories::of(&shared, root.clone(), patience, telling(events));
+            Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
+        });
+        let Passing { target, starter, .. } = passing;
+        let Target::Socket(socket) = target.clone();
+        let prepare = move || starter.as_ref().map_or(Ok(()), |command| starter::ensure(&socket, command));
+        let place = thin::Place::new(root, started_in, events.clone());
+        Arc::new(thin::Thin::new(target, upstream::Expected::SameVersion, place, prepare, embedded))
+    })
+}
+
+/// Leaves the session and the directory of the process that started this one.
+pub fn detach() {
+    shutdown::detach();
+}
+
+/// Tells a session of a new generation of its repository.
+fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
+    let events = events.clone();
+    // A dispatcher that is gone has nobody to tell.
+    move || drop(events.blocking_send(Event::Published))
+}
+
 fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
-    let stdio = stdio::take()?;
+    let stream = stdio::take()?;
     log::take_panics();
-    let (event_sender, events) = tokio::sync::mpsc::channel(EVENTS);
-    shutdown::on_signal(event_sender.clone(), limits.signal_grace)?;
-    let output = writer::start(stdio.output, limits.output_bytes)?;
-    let input = reader::start(stdio.input, limits.line_bytes)?;
-    let tools = tools(&event_sender);
+    let session = Session::new();
+    shutdown::on_signal(session.events.clone(), limits.signal_grace)?;
+    let tools = tools(&session.events);
     let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;
-    let dispatcher = Dispatcher::new(limits, tools, Channels { input, events, event_sender, output });
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
-    runtime.block_on(dispatcher.run());
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
+    session.run(stream, limits, tools, process)?;
     // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
     shutdown::watchdog(grace);
     drop(owned);

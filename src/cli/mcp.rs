@@ -1,53 +1,69 @@
-//! `cograph mcp`: serves one client on standard input and output.
+//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls on to a runtime.
 
-use std::time::Duration;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
+use super::limits::LimitArguments;
 use super::{RootArgument, Stop};
-use crate::config::{Config, ConfigError};
-use crate::server::{Limits, Options, run_stdio};
-use crate::store::PoolSettings;
+use crate::config::{Config, ConfigError, WorkerCommand, running_program};
+use crate::server::{Options, Passing, Target, run_passing, run_stdio};
+
+/// The word for the runtime of this user, in place of a target.
+const AUTO: &str = "auto";
+
+/// When a runtime ends that a client has started, after its last client has left: seconds.
+const IDLE_EXIT: &str = "600";
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Hold every tool call up for so many milliseconds: for tests of clients
-    #[arg(long, value_name = "MS", hide = true)]
-    delay_ms: Option<u64>,
-    /// Calls of one class that run at once: for tests of clients
-    #[arg(long, value_name = "N", hide = true)]
-    permits: Option<usize>,
-    /// Calls that may wait: for tests of clients
-    #[arg(long, value_name = "N", hide = true)]
-    queue: Option<usize>,
-    /// When every call is answered at the latest, in milliseconds: for tests of clients
-    #[arg(long, value_name = "MS", hide = true)]
-    deadline_ms: Option<u64>,
-    /// How long a call waits for the first index, in milliseconds: for tests of clients
-    #[arg(long, value_name = "MS", hide = true)]
-    index_wait_ms: Option<u64>,
-    /// When a store that nobody asks is closed, in milliseconds: for tests of clients
-    #[arg(long, value_name = "MS", hide = true)]
-    idle_ms: Option<u64>,
+    /// Pass calls on to a runtime: the path of its socket, or `auto` for that of this user and, while there is none, this process
+    #[arg(long, value_name = "TARGET|auto")]
+    upstream: Option<String>,
+    /// With `--upstream auto`: start a runtime when there is none
+    #[arg(long, requires = "upstream")]
+    start: bool,
+    #[command(flatten)]
+    limits: LimitArguments,
 }
 
 /// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
 /// connect and to list the tools in any case.
-pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
-    let mut limits = Limits::default();
-    if let Some(permits) = arguments.permits {
-        (limits.query_permits, limits.heavy_permits) = (permits, permits);
-    }
-    limits.queued_calls = arguments.queue.unwrap_or(limits.queued_calls);
-    limits.deadline = arguments.deadline_ms.map(Duration::from_millis);
-    limits.index_wait = arguments.index_wait_ms.map_or(limits.index_wait, Duration::from_millis);
-    if let Some(idle) = arguments.idle_ms.map(Duration::from_millis) {
-        limits.stores = PoolSettings { idle, sweep: limits.stores.sweep.min(idle / 4), ..limits.stores };
-    }
-    let delay = arguments.delay_ms.map(Duration::from_millis);
-    run_stdio(Options { config, root: arguments.root.root.clone(), limits, delay }).map_err(|error| Stop::Failure {
+pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &Arguments) -> Result<(), Stop> {
+    let limits = arguments.limits.limits();
+    let delay = arguments.limits.delay();
+    let passing = match &arguments.upstream {
+        None => None,
+        Some(word) if word == AUTO => Some(auto(&config, level, arguments.start)?),
+        Some(_) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
+        Some(text) => {
+            let target = Target::parse(text).map_err(|error| Stop::Usage(error.to_string()))?;
+            Some(Passing { target, embeds: false, starter: None })
+        }
+    };
+    let options = Options { config, root: arguments.root.root.clone(), limits, delay };
+    let served = match passing {
+        None => run_stdio(options),
+        Some(passing) => run_passing(options, passing),
+    };
+    served.map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),
         hint: "start it from an MCP client; both must be open".to_owned(),
     })
+}
+
+/// The runtime of this user, which may not be there.
+fn auto(config: &Result<Config, ConfigError>, level: &str, starts: bool) -> Result<Passing, Stop> {
+    let Ok(socket) = config.as_ref().map_err(|_| ()).and_then(|config| config.socket().map_err(|_| ())) else {
+        // Without a place for an index there is none for a socket: the tools will say so.
+        return Ok(Passing { target: Target::Socket(PathBuf::new()), embeds: true, starter: None });
+    };
+    let program = if starts { running_program().ok() } else { None };
+    let starter = program.map(|program| {
+        let arguments = ["serve", "--detached", "--idle-exit", IDLE_EXIT, "--log-level", level, "--socket"].map(OsString::from);
+        WorkerCommand { program, arguments: arguments.into_iter().chain([OsString::from(&socket)]).collect() }
+    });
+    Ok(Passing { target: Target::Socket(socket), embeds: true, starter })
 }

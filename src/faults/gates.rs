@@ -80,6 +80,21 @@ pub(crate) fn deadline(tool: &str, set: Duration) -> Duration {
     milliseconds.map_or(set, Duration::from_millis)
 }
 
+/// The user at the other end of a socket, as the test wants it.
+pub(crate) fn peer_uid(uid: u32) -> u32 {
+    gate("peer-uid", "").and_then(|uid| uid.parse().ok()).unwrap_or(uid)
+}
+
+/// The version that the program says it is.
+pub(crate) fn version() -> &'static str {
+    gate("version", "").unwrap_or(env!("CARGO_PKG_VERSION"))
+}
+
+/// Whether a tool only reads: all do, but for one that the test wants to be taken for another kind.
+pub(crate) fn only_reads(tool: &str) -> bool {
+    gate("changes", tool).is_none()
+}
+
 /// The wall clock, put forward by the number of seconds in the file that the test names, or back.
 pub(crate) fn wall_clock() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

@@ -1,10 +1,16 @@
 //! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits for an expensive one.
-//! Pure bookkeeping; the dispatcher starts and stops the work.
+//! Permits are shared by the sessions of a process: each may have some of them and stands in line once for the next one,
+//! whatever the length of its own queue. Bookkeeping only; the dispatcher starts and stops the work.
 
 use super::limits::Limits;
 use super::requests::Ticket;
 use crate::faults::{Fault, planted};
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 /// How expensive a tool is; each class has its own permits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,19 +47,75 @@ pub(super) enum Verdict {
     Busy,
 }
 
-/// Permits and queues.
-#[derive(Debug)]
+/// The permits of a process, class by class. Clones share them.
+#[derive(Clone, Debug)]
+pub(super) struct Permits([Arc<Semaphore>; Class::ALL.len()]);
+
+impl Permits {
+    /// As many as one session may have.
+    pub(super) fn of_one(limits: &Limits) -> Self {
+        Self::times(limits, 1)
+    }
+
+    /// More than one session may have, so that none can hold all of them.
+    pub(super) fn of_many(limits: &Limits) -> Self {
+        Self::times(limits, 2)
+    }
+
+    fn times(limits: &Limits, factor: usize) -> Self {
+        let counts = [limits.control_permits * factor * factor, limits.query_permits * factor, limits.heavy_permits * factor];
+        Self(counts.map(|count| Arc::new(Semaphore::new(count))))
+    }
+}
+
+/// Permits and queues of a session.
 pub(super) struct Admission {
     lanes: [Lane; Class::ALL.len()],
     queued_calls: usize,
     queued_bytes: usize,
 }
 
-#[derive(Debug, Default)]
+/// The place of a session in the line for a permit; leaves the line when it is dropped.
+type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+
 struct Lane {
-    permits: usize,
-    running: usize,
+    /// How many permits the session may have.
+    most: usize,
+    shared: Arc<Semaphore>,
+    held: Vec<OwnedSemaphorePermit>,
     waiting: VecDeque<(Ticket, usize)>,
+    /// While calls wait and the session may have more: only the permits of others can let one run.
+    place: Option<Place>,
+}
+
+impl Lane {
+    /// Takes a permit if there is one for this session.
+    fn take(&mut self) -> bool {
+        let free = if self.held.len() < self.most { Arc::clone(&self.shared).try_acquire_owned().ok() } else { None };
+        let taken = free.is_some();
+        self.held.extend(free);
+        taken
+    }
+
+    /// Stands in line if there is a reason to, and leaves it otherwise.
+    fn queue(&mut self) {
+        if self.waiting.is_empty() || self.held.len() >= self.most {
+            self.place = None;
+        } else if self.place.is_none() {
+            self.place = Some(Box::pin(Arc::clone(&self.shared).acquire_owned()));
+        }
+    }
+
+    /// The call that can run because it is this session's turn.
+    fn poll(&mut self, context: &mut Context<'_>) -> Option<Ticket> {
+        let Poll::Ready(permit) = self.place.as_mut()?.as_mut().poll(context) else { return None };
+        self.place = None;
+        // Nobody closes the semaphore.
+        self.held.extend(permit.ok());
+        let (ticket, _) = self.waiting.pop_front()?;
+        self.queue();
+        Some(ticket)
+    }
 }
 
 /// One class's numbers, for `status`.
@@ -70,14 +132,21 @@ pub struct LaneState {
 }
 
 impl Admission {
-    /// All permits free.
-    pub(super) fn new(limits: &Limits) -> Self {
-        let lane = |permits| Lane { permits, ..Lane::default() };
-        Self {
-            lanes: [lane(limits.control_permits), lane(limits.query_permits), lane(limits.heavy_permits)],
-            queued_calls: limits.queued_calls,
-            queued_bytes: limits.queued_bytes,
-        }
+    /// For a session that has taken none of the permits yet.
+    pub(super) fn new(limits: &Limits, permits: &Permits) -> Self {
+        let most = if planted(Fault::GreedySession) {
+            [usize::MAX; Class::ALL.len()]
+        } else {
+            [limits.control_permits, limits.query_permits, limits.heavy_permits]
+        };
+        let lane = |class: Class| Lane {
+            most: most[class as usize],
+            shared: Arc::clone(&permits.0[class as usize]),
+            held: Vec::new(),
+            waiting: VecDeque::new(),
+            place: None,
+        };
+        Self { lanes: Class::ALL.map(lane), queued_calls: limits.queued_calls, queued_bytes: limits.queued_bytes }
     }
 
     /// Asks for a permit; `bytes` is what the call keeps in memory while it waits.
@@ -86,14 +155,14 @@ impl Admission {
             self.lanes.iter().flat_map(|lane| &lane.waiting).fold((0, 0), |(calls, held), (_, bytes)| (calls + 1, held + bytes));
         let is_full = calls >= self.queued_calls || held + bytes > self.queued_bytes;
         let lane = self.lane(class);
-        if lane.running < lane.permits {
-            lane.running += 1;
+        if lane.waiting.is_empty() && lane.take() {
             return Verdict::Run;
         }
         if is_full {
             return Verdict::Busy;
         }
         lane.waiting.push_back((ticket, bytes));
+        lane.queue();
         Verdict::Wait
     }
 
@@ -101,29 +170,42 @@ impl Admission {
     /// never refused.
     pub(super) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
         let lane = self.lane(class);
-        if lane.running < lane.permits {
-            lane.running += 1;
+        if lane.take() {
             return Verdict::Run;
         }
         lane.waiting.push_front((ticket, 0));
+        lane.queue();
         Verdict::Wait
     }
 
-    /// Gives a permit back. If a call waits for it, the permit passes to that call at once.
+    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that does.
     pub(super) fn release(&mut self, class: Class) -> Option<Ticket> {
         let lane = self.lane(class);
-        match lane.waiting.pop_front() {
-            Some((ticket, _)) => Some(ticket),
-            None => {
-                lane.running -= 1;
-                None
-            }
+        if planted(Fault::GreedySession)
+            && let Some((ticket, _)) = lane.waiting.pop_front()
+        {
+            return Some(ticket);
         }
+        drop(lane.held.pop());
+        let next = if !lane.waiting.is_empty() && lane.take() { lane.waiting.pop_front() } else { None };
+        lane.queue();
+        next.map(|(ticket, _)| ticket)
+    }
+
+    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be dropped at any time.
+    pub(super) async fn turn(&mut self) -> Ticket {
+        poll_fn(|context| match self.lanes.iter_mut().find_map(|lane| lane.poll(context)) {
+            Some(ticket) => Poll::Ready(ticket),
+            None => Poll::Pending,
+        })
+        .await
     }
 
     /// A waiting call does not want to run any more.
     pub(super) fn forget(&mut self, class: Class, ticket: Ticket) {
-        self.lane(class).waiting.retain(|(waiting, _)| *waiting != ticket);
+        let lane = self.lane(class);
+        lane.waiting.retain(|(waiting, _)| *waiting != ticket);
+        lane.queue();
     }
 
     fn lane(&mut self, class: Class) -> &mut Lane {
@@ -135,7 +217,7 @@ impl Admission {
     pub(super) fn state(&self) -> Vec<LaneState> {
         let state = |class: Class| {
             let lane = &self.lanes[class as usize];
-            LaneState { class, running: lane.running, waiting: lane.waiting.len(), permits: lane.permits }
+            LaneState { class, running: lane.held.len(), waiting: lane.waiting.len(), permits: lane.most }
         };
         Class::ALL.into_iter().map(state).collect()
     }
@@ -159,7 +241,7 @@ mod tests {
     #[test]
     fn permits_pass_to_those_who_wait_and_classes_do_not_mix() {
         let limits = Limits { query_permits: 1, heavy_permits: 1, queued_calls: 2, ..Limits::default() };
-        let mut admission = Admission::new(&limits);
+        let mut admission = Admission::new(&limits, &Permits::of_one(&limits));
         let [a, b, c, d, e, f] = tickets();
         assert_eq!(admission.admit(Class::Query, a, 1), Verdict::Run);
         assert_eq!(admission.admit(Class::Query, b, 1), Verdict::Wait);
@@ -178,10 +260,39 @@ mod tests {
     #[test]
     fn the_queue_is_bounded_in_bytes_too() {
         let limits = Limits { query_permits: 1, queued_bytes: 100, ..Limits::default() };
-        let mut admission = Admission::new(&limits);
+        let mut admission = Admission::new(&limits, &Permits::of_one(&limits));
         let [a, b, c] = tickets();
         assert_eq!(admission.admit(Class::Query, a, 1000), Verdict::Run, "what runs at once is not queued");
         assert_eq!(admission.admit(Class::Query, b, 100), Verdict::Wait);
         assert_eq!(admission.admit(Class::Query, c, 1), Verdict::Busy);
+    }
+
+    #[test]
+    fn a_session_with_a_long_queue_waits_its_turn_among_the_sessions() {
+        let limits = Limits { query_permits: 1, ..Limits::default() };
+        let permits = Permits::of_many(&limits);
+        let (mut first, mut second, mut third) =
+            (Admission::new(&limits, &permits), Admission::new(&limits, &permits), Admission::new(&limits, &permits));
+        let [a, b, c, d, e, f] = tickets();
+        assert_eq!([a, b, c].map(|call| first.admit(Class::Query, call, 1)), [Verdict::Run, Verdict::Wait, Verdict::Wait]);
+        assert_eq!(second.admit(Class::Query, d, 1), Verdict::Run, "one session has not got all of them");
+        assert_eq!(third.admit(Class::Query, e, 1), Verdict::Wait);
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
+        let turn_of = |session: &mut Admission| {
+            let mut context = Context::from_waker(std::task::Waker::noop());
+            let _entered = runtime.enter();
+            match Box::pin(session.turn()).as_mut().poll(&mut context) {
+                Poll::Ready(ticket) => Some(ticket),
+                Poll::Pending => None,
+            }
+        };
+        assert_eq!(turn_of(&mut third), None);
+        assert_eq!(first.release(Class::Query), None, "the third session was in line before");
+        assert_eq!((turn_of(&mut first), turn_of(&mut third)), (None, Some(e)));
+        assert_eq!(third.admit(Class::Query, f, 1), Verdict::Wait);
+        assert_eq!(second.release(Class::Query), None);
+        assert_eq!(turn_of(&mut first), Some(b));
+        first.forget(Class::Query, c);
+        assert_eq!(third.release(Class::Query), Some(f), "nobody else waits");
     }
 }

@@ -45,6 +45,17 @@ impl Arguments {
         Self::check(tool, given.map(|(name, words)| (name.to_owned(), value(words))).collect())
     }
 
+    /// As somebody else is to check them.
+    pub(super) fn to_json(&self) -> Value {
+        let value = |argument: &Argument| match argument {
+            Argument::Text(text) => Value::from(text.as_str()),
+            Argument::Texts(texts) => Value::from(texts.as_slice()),
+            Argument::Integer(number) => Value::from(*number),
+            Argument::Flag(flag) => Value::from(*flag),
+        };
+        Value::Object(self.0.iter().map(|(name, argument)| ((*name).to_owned(), value(argument))).collect())
+    }
+
     /// The text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {

@@ -5,7 +5,7 @@
 mod calls;
 mod notices;
 
-use super::admission::Admission;
+use super::admission::{Admission, Permits};
 use super::limits::Limits;
 use super::message::{self, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError};
 use super::protocol::{self, Era, Method, Session};
@@ -36,6 +36,8 @@ const COMPLAINTS_PER_SECOND: u32 = 10;
 pub(super) enum Event {
     /// A signal asks the process to end.
     Terminate,
+    /// The session is to end as if its input had ended.
+    Drain,
     /// A tool is done.
     Finished(Ticket, Reply),
     /// A tool has got further.
@@ -108,12 +110,20 @@ pub(super) struct Channels {
     pub(super) output: Output,
 }
 
+/// What a session has in common with the rest of its process.
+pub(super) struct Process {
+    /// Shared with other sessions.
+    pub(super) permits: Permits,
+    /// Without whom the session has nobody to serve.
+    pub(super) parent: Parent,
+}
+
 impl Dispatcher {
     /// A dispatcher before its first message.
-    pub(super) fn new(limits: Limits, tools: Arc<dyn Tools>, channels: Channels) -> Self {
+    pub(super) fn new(limits: Limits, tools: Arc<dyn Tools>, channels: Channels, process: Process) -> Self {
         let Channels { input, events, event_sender, output } = channels;
         Self {
-            admission: Admission::new(&limits),
+            admission: Admission::new(&limits, &process.permits),
             limits,
             session: Session::default(),
             requests: Requests::new(),
@@ -121,7 +131,7 @@ impl Dispatcher {
             lingering: BTreeSet::new(),
             complaints: Complaints::default(),
             tools,
-            parent: Parent::now(),
+            parent: process.parent,
             started: Instant::now(),
             end_by: None,
             tell_at: None,
@@ -163,6 +173,7 @@ impl Dispatcher {
                         return Ending::Terminated;
                     }
                 }
+                ticket = self.admission.turn() => self.go_on(ticket),
                 () = until(next), if next.is_some() => {
                     self.on_deadlines(Instant::now());
                     self.tell_of_changes();
@@ -201,6 +212,7 @@ impl Dispatcher {
     fn on_event(&mut self, event: Event) -> bool {
         match event {
             Event::Terminate => return true,
+            Event::Drain => self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace())),
             Event::Finished(ticket, reply) => self.on_finished(ticket, reply),
             Event::Progress(ticket, report) => self.on_progress(ticket, report),
             Event::Paused(ticket) => self.on_paused(ticket),
@@ -239,7 +251,7 @@ impl Dispatcher {
         match message {
             Message::Request(request) => self.on_request(request, batch),
             Message::Notification { method, params } => self.on_notification(&method, &params),
-            Message::Response(id, result) => self.on_response(id.as_ref(), result.as_ref()),
+            Message::Response { id, result, .. } => self.on_response(id.as_ref(), result.as_ref()),
             Message::Invalid(id, error) => {
                 if error.code != PARSE_ERROR || self.complaints.admit(Instant::now()) {
                     self.refuse(id.as_ref(), batch, error);
@@ -256,7 +268,12 @@ impl Dispatcher {
             return;
         };
         match self.understand(&method, params) {
-            Ok((_, Method::Answer(result))) => self.answer(ticket, Ok(result)),
+            Ok((_, Method::Answer(result))) => {
+                if let Some(root) = self.session.take_root() {
+                    self.tools.set_root(root);
+                }
+                self.answer(ticket, Ok(result));
+            }
             Ok((era, Method::Call(call))) => self.on_call(ticket, era, call),
             Ok((_, Method::Listen(wanted))) => self.on_listen(ticket, id, wanted),
             Err(error) => self.answer(ticket, Err(error)),
@@ -339,7 +356,8 @@ impl Dispatcher {
     }
 }
 
-async fn until(at: Option<Instant>) {
+/// Resolves at a time, or never.
+pub(super) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,

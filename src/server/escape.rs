@@ -2,6 +2,7 @@
 //! there. Nothing is deleted: what could deceive is shown as `\u{..}`, and what is cut says so.
 
 use crate::faults::{Fault, planted};
+use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
@@ -60,6 +61,26 @@ pub(super) fn source_line(text: &str, most: usize) -> String {
         end -= 1;
     }
     format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count())
+}
+
+/// Several lines of somebody who has answered for us: they keep their line ends and tabs.
+pub(super) fn block(text: &str, most: usize) -> String {
+    let escaped = escape(text, |_| false);
+    if escaped.len() <= most {
+        return escaped.into_owned();
+    }
+    let end = escaped.floor_char_boundary(most);
+    format!("{}…(+{})", &escaped[..end], escaped[end..].chars().count())
+}
+
+/// The same for values of a structure, names included.
+pub(super) fn value(given: &Value, most: usize) -> Value {
+    match given {
+        Value::String(text) => Value::String(block(text, most)),
+        Value::Array(items) => items.iter().map(|item| value(item, most)).collect(),
+        Value::Object(members) => members.iter().map(|(name, member)| (block(name, most), value(member, most))).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => given.clone(),
+    }
 }
 
 /// Whether a character changes how the text around it is read or shown, without being seen itself.

@@ -81,8 +81,15 @@ pub(super) enum Message {
         /// Its parameters.
         params: Map<String, Value>,
     },
-    /// An answer to a request of ours: its id and its result, as far as it has them and they can be read.
-    Response(Option<RequestId>, Option<Value>),
+    /// An answer to a request of ours: what it has of these, as far as it can be read.
+    Response {
+        /// The id of the request.
+        id: Option<RequestId>,
+        /// What was asked for.
+        result: Option<Value>,
+        /// Why there is none.
+        error: Option<Value>,
+    },
     /// Cannot be served; the error goes out with the id if there is one.
     Invalid(Option<RequestId>, RpcError),
     /// Several messages in one array.
@@ -184,8 +191,8 @@ fn parse_member(text: &str) -> Message {
     let Some(method) = envelope.method else {
         return match envelope.result.or(envelope.error) {
             Some(_) => {
-                let result = envelope.result.and_then(|result| serde_json::from_str(result.get()).ok());
-                Message::Response(id.flatten(), result)
+                let read = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                Message::Response { id: id.flatten(), result: read(envelope.result), error: read(envelope.error) }
             }
             None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
         };
@@ -285,9 +292,9 @@ mod tests {
         assert!(matches!(parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#), Message::Notification { .. }));
         let id = RequestId::from_json(&Value::from(9));
         let answer = parse(br#"{"jsonrpc":"2.0","id":9,"result":{"a":1}}"#);
-        assert_eq!(answer, Message::Response(id.clone(), Some(serde_json::json!({"a": 1}))));
+        assert_eq!(answer, Message::Response { id: id.clone(), result: Some(serde_json::json!({"a": 1})), error: None });
         let answer = parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#);
-        assert_eq!(answer, Message::Response(id, None));
+        assert_eq!(answer, Message::Response { id, result: None, error: Some(serde_json::json!({"code": 1, "message": "x"})) });
         let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else { panic!("a batch") };
         assert!(matches!(members[..], [Message::Request(_), Message::Invalid(None, _)]));
     }

@@ -10,9 +10,10 @@ use super::registry;
 use super::resources::{self, BadAddress, Question};
 use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
-use crate::faults::{Fault, planted};
+use crate::faults::{self, Fault, planted};
 use serde_json::{Map, Value, json};
 use shape::shaped;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 pub(super) use shape::{Purpose, listen_result, shaped_list};
@@ -28,6 +29,9 @@ const WITH_BATCHES: &str = "2025-03-26";
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+/// Under which an instance of this program says, in what it declares as experimental, that it is one, and which directory its
+/// calls mean; and under which it learns the outcome of a call.
+pub(super) const PEER_KEY: &str = "cograph";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The rules under which one request is served.
@@ -47,6 +51,10 @@ pub(super) struct Session {
     ready: bool,
     /// The client has said that it knows what it works on.
     has_roots: bool,
+    /// The client is this program too, and passes on what others ask it.
+    is_peer: bool,
+    /// The directory that such a client names.
+    root: Option<PathBuf>,
     wanted: Wanted,
 }
 
@@ -76,7 +84,7 @@ pub(super) struct Call {
 
 impl Default for Session {
     fn default() -> Self {
-        Self { version: None, ready: false, has_roots: false, wanted: Wanted::negotiated() }
+        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: Wanted::negotiated() }
     }
 }
 
@@ -89,6 +97,11 @@ impl Session {
     /// Whether the client can be asked for its roots.
     pub(super) fn has_roots(&self) -> bool {
         self.ready && self.has_roots
+    }
+
+    /// The directory that the client has just named, once.
+    pub(super) fn take_root(&mut self) -> Option<PathBuf> {
+        self.root.take()
     }
 
     /// What the client is to be told of changes, if it can be told.
@@ -136,7 +149,7 @@ impl Session {
             (Era::Negotiated, "ping") => Ok(Method::Answer("{}".to_owned())),
             (Era::Stateless, "server/discover") => Ok(Method::Answer(DISCOVERED.clone())),
             (_, "tools/list") => TOOLS.page(era, &params),
-            (_, "tools/call") => tool_call(params),
+            (_, "tools/call") => self.tool_call(params),
             (_, "resources/list") => RESOURCES.page(era, &params),
             (_, "resources/templates/list") => TEMPLATES.page(era, &params),
             (_, "prompts/list") => PROMPTS.page(era, &params),
@@ -164,13 +177,27 @@ impl Session {
         }
     }
 
+    fn tool_call(&self, mut params: Map<String, Value>) -> Result<Method, RpcError> {
+        let arguments = object(&mut params, "arguments")?;
+        let name = text(&params, "name", "the name of a tool")?;
+        let hidden = (self.is_peer && name == complete::TOOL.name).then_some(&complete::TOOL);
+        let tool = registry::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
+        let purpose = if self.is_peer { Purpose::Peer } else { Purpose::Tool };
+        Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(&params) }))
+    }
+
     fn initialize(&mut self, params: &Map<String, Value>) -> Result<String, RpcError> {
         let Some(requested) = params.get("protocolVersion").and_then(Value::as_str) else {
             return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` must be a string"));
         };
         let version = NEGOTIATED.into_iter().find(|version| *version == requested).unwrap_or(LATEST_NEGOTIATED);
         (self.version, self.ready) = (Some(version), false);
-        self.has_roots = params.get("capabilities").and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
+        let declared = params.get("capabilities");
+        self.has_roots = declared.and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
+        let peer = declared.and_then(|declared| declared.get("experimental")?.get(PEER_KEY));
+        self.is_peer = peer.is_some_and(Value::is_object);
+        let root = peer.and_then(|peer| peer.get("root")?.as_str()).map(PathBuf::from);
+        self.root = root.filter(|root| root.is_absolute());
         let result = json!({
             "protocolVersion": version,
             "capabilities": capabilities(),
@@ -191,7 +218,7 @@ fn supported() -> Vec<&'static str> {
 }
 
 fn server_info() -> Value {
-    json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")})
+    json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()})
 }
 
 /// Only what is really there.
@@ -234,13 +261,6 @@ static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", registry::lis
 static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
 static PROMPTS: LazyLock<List> = LazyLock::new(|| List::new("prompts", prompts::listing()));
 static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
-
-fn tool_call(mut params: Map<String, Value>) -> Result<Method, RpcError> {
-    let arguments = object(&mut params, "arguments")?;
-    let name = text(&params, "name", "the name of a tool")?;
-    let tool = registry::tool(name).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
-    Ok(Method::Call(Call { tool, arguments, purpose: Purpose::Tool, progress_token: progress_token(&params) }))
-}
 
 fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
     let uri = text(params, "uri", "the address of a resource")?;

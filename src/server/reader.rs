@@ -1,4 +1,4 @@
-//! The thread that reads standard input: plain blocking reads into the splitter, pieces into a bounded channel. It owns the
+//! The thread that reads the input of a session: plain blocking reads into the splitter, pieces into a bounded channel. It owns the
 //! descriptor and the only buffer above it, and never waits for an answer to be made.
 
 use super::splitter::{Piece, Splitter};
@@ -25,9 +25,9 @@ pub(super) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiv
     // One batch in the channel: what waits is bounded by one line of full length and one read, here, there and in the
     // dispatcher's hands.
     let (sender, receiver) = channel(1);
-    std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+    std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
         if let Err(error) = read(&descriptor, line_bytes, &sender) {
-            tracing::warn!(%error, "standard input cannot be read any more");
+            tracing::warn!(%error, "the input cannot be read any more");
         }
         // A closed channel says the same as `End` does, so a dispatcher that is gone need not be told.
         let _ = sender.blocking_send(Input::End);

@@ -1,8 +1,9 @@
 //! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
-//! none. Index runs belong to `index::Jobs` and outlive the call that started them, with one exception: the run of a repository
-//! that is not the session's own, whose every call was cancelled before it was told anything, has nobody who wants it and stops.
+//! none. Stores, watches and index runs are shared by all sessions of a process (`shared`). Index runs belong to `index::Jobs`
+//! and outlive the call that started them while a session wants them (`wanted`).
 
 mod chosen;
+mod shared;
 mod wanted;
 mod watches;
 
@@ -12,7 +13,7 @@ use super::observe::Activity;
 use super::reply;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{ChangeSet, IndexError, Job, JobState, Jobs, Phase, Progress, Verified};
+use crate::index::{ChangeSet, IndexError, Job, JobState, Phase, Progress};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::query::ReadFile;
@@ -20,12 +21,11 @@ use crate::source;
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
 use serde_json::Value;
+pub(super) use shared::Shared;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use wanted::Wanted;
-use watches::Watches;
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
@@ -50,17 +50,13 @@ pub struct Patience {
     pub renewal: Duration,
 }
 
-/// The repositories that this process serves.
+/// The repositories as one session sees them.
 pub struct Repositories {
     chosen: Arc<Chosen>,
     patience: Patience,
-    stores: PoolSettings,
-    pool: OnceLock<Result<Pool, StoreError>>,
-    jobs: Jobs,
-    verified: Verified,
-    watches: Watches,
-    /// Runs that calls wait for.
-    wanted: Wanted,
+    shared: Arc<Shared>,
+    /// Who wants a run, among all sessions.
+    session: u64,
 }
 
 /// How a call waits for a run.
@@ -122,36 +118,21 @@ impl Patience {
 }
 
 impl Repositories {
-    /// Nothing is opened or looked at before the first call.
+    /// For one who shares nothing. Nothing is opened or looked at before the first call.
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        Self::telling(config, root, patience, PoolSettings::default(), || {})
+        Self::of(&Shared::new(config, PoolSettings::default()), root, patience, || {})
     }
 
-    /// The same, with other bounds for the stores that stay open, and with somebody who is told when the repository of calls
-    /// that name none has a new generation.
-    pub(super) fn telling(
-        config: Result<Config, ConfigError>,
+    /// For a session, with somebody who is told when the repository of calls that name none has a new generation.
+    pub(super) fn of(
+        shared: &Arc<Shared>,
         root: Option<PathBuf>,
         patience: Patience,
-        stores: PoolSettings,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let known = config.as_ref().ok();
-        let limits = known.map(|config| config.limits).unwrap_or_default();
-        let worker = known.and_then(|config| config.worker.clone());
-        let chosen = Arc::new(Chosen::new(config, root, on_change));
-        let for_jobs = Arc::clone(&chosen);
-        let jobs = Jobs::telling(limits, worker, move |location, identity| for_jobs.published(location.root(), identity));
-        Self {
-            chosen,
-            patience,
-            stores,
-            pool: OnceLock::new(),
-            jobs,
-            verified: Verified::new(),
-            watches: Watches::new(),
-            wanted: Wanted::default(),
-        }
+        let chosen = Arc::new(Chosen::new(shared.config.clone(), root, on_change));
+        let session = shared.enter(&chosen);
+        Self { chosen, patience, shared: Arc::clone(shared), session }
     }
 
     /// Whether it matters what the client works on.
@@ -162,6 +143,11 @@ impl Repositories {
     /// The client was asked what it works on: calls wait for the answer until then.
     pub(super) fn client_was_asked(&self, until: Instant) {
         self.chosen.client_was_asked(until);
+    }
+
+    /// The client names its repository itself: exactly this directory.
+    pub(super) fn set_root(&self, root: PathBuf) {
+        self.chosen.set_root(root);
     }
 
     /// What the client works on. True if that may be another repository than the one of earlier answers.
@@ -191,7 +177,7 @@ impl Repositories {
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
                 let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None };
-                self.watches.attend(&location, config.limits.threads);
+                self.shared.watches.attend(&location, config.limits.threads);
                 match self.await_index(&location, &wait, host)? {
                     Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
                     // What the run has made reflects the files: no need to compare again.
@@ -219,11 +205,12 @@ impl Repositories {
         loop {
             let looked = Instant::now();
             let changes = self
+                .shared
                 .watches
-                .freshness(location, &snapshot, limits, &self.verified, host.cancel())
+                .freshness(location, &snapshot, limits, &self.shared.verified, host.cancel())
                 .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
             if changes.is_empty() {
-                self.jobs.touch(location);
+                self.shared.jobs.touch(location);
                 return Ok((snapshot, None));
             }
             drop(snapshot);
@@ -234,7 +221,7 @@ impl Repositories {
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
                 Ok(Awaited::Done { begun, store }) if begun >= looked => {
-                    self.watches.taken_in(location, store, begun);
+                    self.shared.watches.taken_in(location, store, begun);
                     return Ok((snapshot, None));
                 }
                 // A run that others have started may have looked at a file before it changed.
@@ -246,8 +233,8 @@ impl Repositories {
 
     /// What the stores and index runs of this process are doing.
     pub(super) fn activity(&self) -> Activity {
-        let stores = self.pool.get().and_then(|pool| pool.as_ref().ok()).map(Pool::counts).unwrap_or_default();
-        let runs = self.jobs.current().into_iter().filter_map(|job| {
+        let stores = self.shared.pool.get().and_then(|pool| pool.as_ref().ok()).map(Pool::counts).unwrap_or_default();
+        let runs = self.shared.jobs.current().into_iter().filter_map(|job| {
             let progress = match job.state() {
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
@@ -255,7 +242,7 @@ impl Repositories {
             };
             Some((name_of(&job), progress))
         });
-        let watches = self.watches.all().into_iter().map(|(location, watched)| {
+        let watches = self.shared.watches.all().into_iter().map(|(location, watched)| {
             let watched = match watched {
                 Ok(directories) => format!("{directories} directories watched"),
                 Err(reason) => {
@@ -264,7 +251,7 @@ impl Repositories {
             };
             (directory_name(&location), watched)
         });
-        let dropped = self.jobs.dropped().into_iter().map(|dropped| {
+        let dropped = self.shared.jobs.dropped().into_iter().map(|dropped| {
             let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (SafeLine::new(&name, 80).to_string(), "removed to make room; built again when it is asked about".to_owned())
         });
@@ -276,20 +263,19 @@ impl Repositories {
     }
 
     fn pool(&self) -> Result<&Pool, Unavailable> {
-        let pool = self.pool.get_or_init(|| Pool::new(self.stores));
-        pool.as_ref().map_err(store_failed)
+        self.shared.pool().map_err(store_failed)
     }
 
     /// Starts a run, or joins the one under way, and waits for it.
     fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
-            let job = self.jobs.start_for(location, wait.changes.clone());
-            let begun = self.wanted.enter(&job, wait.of_session);
+            let job = self.shared.jobs.start_for(location, wait.changes.clone());
+            let begun = self.shared.wanted.enter(&job, self.session, wait.of_session);
             host.pause();
             let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
             let is_wanted = host.resume() && !host.cancel().is_cancelled();
-            self.wanted.leave(&job, is_wanted);
+            self.shared.wanted.leave(&job, self.session, is_wanted);
             if !is_wanted {
                 return Err(unavailable("cancelled", "ask again"));
             }
@@ -309,6 +295,12 @@ impl Repositories {
     }
 }
 
+impl Drop for Repositories {
+    fn drop(&mut self) {
+        self.shared.wanted.forget(self.session);
+    }
+}
+
 fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Option<ChangeSet>) -> Readiness {
     let files = Files { root: repository.root, limits: config.limits };
     Readiness::Ready(Box::new(Opened { snapshot, files, behind }))
@@ -324,7 +316,7 @@ fn directory_name(location: &Location) -> String {
 }
 
 fn about_to_start() -> ProgressReport {
-    ProgressReport { thousandths: 0, message: "indexing: about to start".to_owned() }
+    ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
 }
 
 /// Waits for the end of a run, telling the host how far it is.
@@ -332,9 +324,14 @@ fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
     let mut seen = None;
     loop {
         let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
-        if let JobState::Running(progress) = state {
-            host.progress(&report(progress));
-            seen = Some(progress);
+        match state {
+            JobState::Running(progress) => {
+                host.progress(&report(progress));
+                seen = Some(progress);
+            }
+            // Whoever passes the call on learns why it takes time.
+            JobState::Queued => host.progress(&about_to_start()),
+            JobState::Done(_) => {}
         }
         if matches!(state, JobState::Done(_)) || host.cancel().is_cancelled() || Instant::now() >= until {
             return state;

@@ -165,6 +165,16 @@ pub(super) fn notification(method: &str, params: Value) -> Vec<u8> {
     line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
 }
 
+/// An answer to somebody who is not in a table, as a line.
+pub(super) fn answer_line(id: &RequestId, answer: Answer) -> Vec<u8> {
+    line(message(Some(id), answer))
+}
+
+/// A refusal of a whole connection, as a line.
+pub(super) fn refusal_line(error: RpcError) -> Vec<u8> {
+    line(message(None, Err(error)))
+}
+
 /// An answer as JSON text. An error for a request whose id could not be read has no id.
 fn message(id: Option<&RequestId>, answer: Answer) -> String {
     let none = if planted(Fault::IdZero) { "\"id\":0," } else { "" };

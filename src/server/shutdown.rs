@@ -34,6 +34,13 @@ pub(super) fn on_signal(events: Sender<Event>, grace: Duration) -> io::Result<()
     Ok(())
 }
 
+/// Leaves the session of the process that started this one, and its directory: neither is to end with the other.
+pub(super) fn detach() {
+    // Either fails only where there is nothing to leave.
+    let _ = rustix::process::setsid();
+    let _ = rustix::process::chdir("/");
+}
+
 /// Ends the process after `grace`, whatever the other threads do.
 pub(super) fn watchdog(grace: Duration) {
     let spawned = std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
@@ -64,9 +71,14 @@ impl Parent {
         Self(getppid())
     }
 
+    /// For a process that serves others than the one that started it.
+    pub(super) fn nobody() -> Self {
+        Self(None)
+    }
+
     /// Whether it has ended, so that this process belongs to somebody else. A client that dies while another process holds
     /// its end of our input open is seen by nothing else.
     pub(super) fn is_gone(&self) -> bool {
-        getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
+        self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }
 }

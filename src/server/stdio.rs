@@ -1,22 +1,14 @@
 //! Takes the process's standard input and output for the protocol. Afterwards nothing else can read or write them by
 //! accident: descriptor 0 is the null device and descriptor 1 is standard error, for this process and its children.
 
+use super::session::Stream;
 use crate::faults::{Fault, planted};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// The protocol's two ends, each with exactly one owner from here on. Neither is inherited by a child.
-#[derive(Debug)]
-pub(super) struct Stdio {
-    /// Where the client's messages come from.
-    pub(super) input: OwnedFd,
-    /// Where ours go.
-    pub(super) output: OwnedFd,
-}
-
-/// Moves descriptors 0 and 1 out of the way. Call it once, before any thread starts.
-pub(super) fn take() -> io::Result<Stdio> {
+/// Moves descriptors 0 and 1 out of the way. Call it once, before any thread starts. Neither end is inherited by a child.
+pub(super) fn take() -> io::Result<Stream> {
     // Above the three standard numbers, so that closing them later cannot make one of these a standard stream.
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
@@ -24,7 +16,7 @@ pub(super) fn take() -> io::Result<Stdio> {
     if !planted(Fault::NoFdRedirect) {
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     }
-    Ok(Stdio { input, output })
+    Ok(Stream { input, output })
 }
 
 /// Waits until a descriptor is ready. For descriptors that the client left in non-blocking mode, after `EAGAIN` only: all

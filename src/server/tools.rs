@@ -77,6 +77,27 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Found, "found"),
+        (Self::Nothing, "nothing"),
+        (Self::NotYet, "not-yet"),
+        (Self::Missing, "missing"),
+        (Self::Refused, "refused"),
+        (Self::Failed, "failed"),
+    ];
+
+    /// The stable word.
+    pub(super) fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(outcome, _)| *outcome == self).map_or("failed", |(_, word)| word)
+    }
+
+    /// The outcome with this word.
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == word).map(|(outcome, _)| *outcome)
+    }
+}
+
 impl Reply {
     /// An answer to a question that was put wrongly.
     pub(super) fn refusal(text: impl Into<String>) -> Self {
@@ -136,6 +157,9 @@ pub(super) trait Tools: Send + Sync {
 
     /// The client was asked what it works on: calls to which that matters wait for the answer until then.
     fn client_was_asked(&self, _until: Instant) {}
+
+    /// The client names the directory that calls mean which name none. Does not wait.
+    fn set_root(&self, _root: PathBuf) {}
 
     /// What the client works on. True if that may be something else than what earlier answers spoke of. Does not wait.
     fn set_client(&self, _directories: Vec<PathBuf>) -> bool {
@@ -317,6 +341,10 @@ impl Tools for Toolbox {
 
     fn client_was_asked(&self, until: Instant) {
         self.repositories.client_was_asked(until);
+    }
+
+    fn set_root(&self, root: PathBuf) {
+        self.repositories.set_root(root);
     }
 
     fn set_client(&self, directories: Vec<PathBuf>) -> bool {

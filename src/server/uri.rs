@@ -1,4 +1,4 @@
-//! Percent-decoding of addresses that clients send. Strict: what is not well-formed is refused, never guessed at. Looks at
+//! Percent-encoding of paths, and the decoding of addresses that clients send. Strict: what is not well-formed is refused, never guessed at. Looks at
 //! text only; whether something exists at an address is for others to say.
 
 /// The bytes that a percent-encoded text stands for; none if an escape is broken or the text holds what a URI cannot:
@@ -24,6 +24,12 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 /// The same for addresses that hold text.
 pub(super) fn decode_text(text: &str) -> Option<String> {
     String::from_utf8(decode(text)?).ok()
+}
+
+/// A path in an address.
+pub(super) fn encode_path(path: &[u8]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    path.iter().map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
 }
 
 fn digit(letter: u8) -> Option<u8> {

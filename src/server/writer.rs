@@ -1,4 +1,4 @@
-//! The thread that writes standard output: whole messages, one after the other, nothing else. A client that does not read
+//! The thread that writes the output of a session: whole messages, one after the other, nothing else. A client that does not read
 //! stops this thread only; `Output` tells the dispatcher how much is waiting.
 
 use super::stdio::{is_abandoned, wait_until_ready};
@@ -111,13 +111,20 @@ impl Output {
     }
 }
 
+impl Drop for Output {
+    /// The thread writes what waits, if somebody reads it, and ends.
+    fn drop(&mut self) {
+        self.shared.update(|state| state.closed = true);
+    }
+}
+
 /// Starts the writer. `limit` is the number of waiting bytes at which `has_room` turns false.
 pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
     let shared = Arc::new(Shared::default());
     let for_thread = Arc::clone(&shared);
     let descriptor = Arc::new(descriptor);
     let own = Arc::clone(&descriptor);
-    std::thread::Builder::new().name("stdout".to_owned()).spawn(move || {
+    std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
         let result = write_all(&descriptor, &for_thread);
         for_thread.update(|state| {
             state.ended = true;
@@ -126,7 +133,7 @@ pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
         });
         for_thread.room.notify_one();
         if let Err(error) = result {
-            tracing::info!(%error, "standard output cannot be written any more");
+            tracing::info!(%error, "the output cannot be written any more");
         }
     })?;
     Ok(Output { shared, limit, descriptor: own })

@@ -119,7 +119,7 @@ impl Dispatcher {
     }
 
     /// A call that has just got a permit starts, or goes on.
-    fn go_on(&mut self, ticket: Ticket) {
+    pub(super) fn go_on(&mut self, ticket: Ticket) {
         let is_control = matches!(self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control);
         let state = is_control.then(|| self.state(ticket));
         let Some(Work::Call(call)) = self.requests.work(ticket) else {

@@ -173,7 +173,9 @@ proptest! {
         let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
         let (_input, input) = tokio::sync::mpsc::channel(1);
         let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
-        let dispatcher = Dispatcher::new(limits, Arc::new(Immediate), Channels { input, events, event_sender, output });
+        let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
+        let channels = Channels { input, events, event_sender, output };
+        let dispatcher = Dispatcher::new(limits, Arc::new(Immediate), channels, process);
         let mut stage = Stage { dispatcher, threads: Vec::new(), sent: BTreeMap::new(), cancelled: BTreeMap::new() };
         stage.line(&serde_json::json!({
             "jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {"protocolVersion": "2025-11-25"},

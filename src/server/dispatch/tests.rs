@@ -54,7 +54,8 @@ fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Val
     }
     input_sender.try_send(Input::End).expect("there is room");
     let channels = Channels { input, events, event_sender, output };
-    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels);
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
+    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
     let ending = runtime.block_on(dispatcher.run());
     drop(opener);

@@ -1,7 +1,7 @@
 //! What answers look like in each era: results with what the era adds to them, and how the outcome of a call becomes a
 //! result or an error of the protocol.
 
-use super::{Era, SERVER_KEY, server_info};
+use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::server::escape::SafeLine;
 use crate::server::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
 use crate::server::requests::Answer;
@@ -18,6 +18,8 @@ const LIST_TTL_MS: u64 = 3_600_000;
 pub(in crate::server) enum Purpose {
     /// The result of a tool. A tool that fails is a result too: the model reads it.
     Tool,
+    /// The same for a client that is this program too: with the outcome, of which it makes what it was asked for.
+    Peer,
     /// The contents of the resource at this address. What fails is an error of the protocol.
     Resource(String),
     /// What somebody is typing may become. What fails is an error of the protocol.
@@ -31,7 +33,12 @@ impl Purpose {
     /// The answer that a finished call gets.
     pub(in crate::server) fn answer(&self, era: Era, reply: Reply) -> Answer {
         match self {
-            Self::Tool => Ok(tool_result(era, &reply)),
+            Self::Tool => Ok(shaped(era, tool_result(&reply))),
+            Self::Peer => {
+                let mut result = tool_result(&reply);
+                result["_meta"][PEER_KEY] = Value::from(reply.outcome.word());
+                Ok(shaped(era, result))
+            }
             #[cfg(feature = "faults")]
             Self::Fixture => crate::server::fixtures::unpack(&reply).map(|result| match result.get("resultType") {
                 Some(_) => result.to_string(),
@@ -69,7 +76,7 @@ pub(super) fn about(uri: &str, code: i32, message: impl Into<String>) -> RpcErro
     error
 }
 
-fn tool_result(era: Era, reply: &Reply) -> String {
+fn tool_result(reply: &Reply) -> Value {
     let mut result = json!({"content": [{"type": "text", "text": reply.text}]});
     if let Some(structured) = &reply.structured {
         result["structuredContent"] = structured.clone();
@@ -83,7 +90,7 @@ fn tool_result(era: Era, reply: &Reply) -> String {
     if reply.outcome.is_error() {
         result["isError"] = Value::Bool(true);
     }
-    shaped(era, result)
+    result
 }
 
 fn contents(era: Era, uri: &str, text: &str) -> String {

@@ -1,16 +1,16 @@
-//! Which repository a call means, above all one that names none, and when that one has changed. Looks at directories, opens
+//! Which repository a call of a session means, above all one that names none, and when that one has changed. Looks at directories, opens
 //! no store.
 
 use super::{Unavailable, unavailable};
-use crate::config::{Config, ConfigError, Repository};
+use crate::config::{Config, Repository};
 use crate::faults::{Fault, planted};
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// The choice. The directory that the server was started with comes first, then what the client works on, then where the
-/// process was started.
+/// The choice. The directory that the server was started with comes first, then the one that the client has named, then what
+/// it works on, then where the process was started.
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
     /// Given when the process was started.
@@ -23,6 +23,8 @@ pub(super) struct Chosen {
 
 #[derive(Default)]
 struct State {
+    /// The repository that the client has named itself.
+    named: Option<PathBuf>,
     /// What the client says that it works on, best first. Not looked at before a call needs it.
     client: Vec<PathBuf>,
     /// The client was asked; calls wait for its answer, no longer than this.
@@ -35,11 +37,10 @@ impl Chosen {
     /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
     /// finds out.
     pub(super) fn new(
-        config: Result<Config, ConfigError>,
+        config: Result<Config, Unavailable>,
         root: Option<PathBuf>,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
         Self { config, root, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
     }
 
@@ -50,7 +51,12 @@ impl Chosen {
 
     /// Whether it matters what the client works on.
     pub(super) fn asks_client(&self) -> bool {
-        self.root.is_none()
+        self.root.is_none() && self.state().named.is_none()
+    }
+
+    /// The client names its repository itself: exactly this directory. A directory that the process was started with comes first.
+    pub(super) fn set_root(&self, root: PathBuf) {
+        self.state().named = Some(root);
     }
 
     /// The client was asked what it works on.
@@ -74,7 +80,7 @@ impl Chosen {
         self.told.notify_all();
         let changed = state.client != directories && state.seen.take().is_some();
         state.client = directories;
-        changed && self.asks_client()
+        changed && self.root.is_none() && state.named.is_none()
     }
 
     /// The repository that `named` means, or the chosen one.
@@ -96,7 +102,13 @@ impl Chosen {
             }
             (None, Some(root)) => config.repository_at(root),
             (None, None) => {
-                let client = self.state().client.clone();
+                let (named, client) = {
+                    let state = self.state();
+                    (state.named.clone(), state.client.clone())
+                };
+                if let Some(named) = named {
+                    return config.repository_at(&named).map_err(|error| unavailable(&error.to_string(), error.hint()));
+                }
                 let usable = client.iter().find_map(|directory| config.repository_around(directory).ok());
                 usable.map_or_else(|| config.default_repository(), Ok)
             }
@@ -131,14 +143,16 @@ impl Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::ConfigError;
     use std::ffi::OsString;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
-    fn config(project: &Path) -> Result<Config, ConfigError> {
+    fn config(project: &Path) -> Result<Config, Unavailable> {
         let variables = [("COGRAPH_CACHE_DIR", OsString::from("/cache")), ("CLAUDE_PROJECT_DIR", project.into())];
         Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()))
+            .map_err(|error: ConfigError| unavailable(&error.to_string(), error.hint()))
     }
 
     #[test]
@@ -158,7 +172,10 @@ mod tests {
         assert_eq!(root(&chosen), project);
         let given = Chosen::new(config(&project), Some(two.clone()), || {});
         given.set_client(vec![one]);
-        assert_eq!((root(&given), given.asks_client()), (two, false));
+        assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
+        chosen.set_root(two.clone());
+        assert!(!chosen.set_client(vec![project]), "a client that names its repository is not asked");
+        assert_eq!((root(&chosen), chosen.asks_client()), (two, false));
     }
 
     #[test]

@@ -1,0 +1,51 @@
+//! The bounds of a server that tests of clients set on its command line.
+
+use std::time::Duration;
+
+use crate::server::Limits;
+use crate::store::PoolSettings;
+
+/// Hidden options of every command that serves.
+#[derive(Debug, clap::Args)]
+pub(super) struct LimitArguments {
+    /// Hold every tool call up for so many milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    delay_ms: Option<u64>,
+    /// Calls of one class that run at once: for tests of clients
+    #[arg(long, value_name = "N", hide = true)]
+    permits: Option<usize>,
+    /// Calls that may wait: for tests of clients
+    #[arg(long, value_name = "N", hide = true)]
+    queue: Option<usize>,
+    /// When every call is answered at the latest, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    deadline_ms: Option<u64>,
+    /// How long a call waits for the first index, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    index_wait_ms: Option<u64>,
+    /// When a store that nobody asks is closed, in milliseconds: for tests of clients
+    #[arg(long, value_name = "MS", hide = true)]
+    idle_ms: Option<u64>,
+}
+
+impl LimitArguments {
+    /// The defaults, with what was given.
+    pub(super) fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        if let Some(permits) = self.permits {
+            (limits.query_permits, limits.heavy_permits) = (permits, permits);
+        }
+        limits.queued_calls = self.queue.unwrap_or(limits.queued_calls);
+        limits.deadline = self.deadline_ms.map(Duration::from_millis);
+        limits.index_wait = self.index_wait_ms.map_or(limits.index_wait, Duration::from_millis);
+        if let Some(idle) = self.idle_ms.map(Duration::from_millis) {
+            limits.stores = PoolSettings { idle, sweep: limits.stores.sweep.min(idle / 4), ..limits.stores };
+        }
+        limits
+    }
+
+    /// How long every call is held up.
+    pub(super) fn delay(&self) -> Option<Duration> {
+        self.delay_ms.map(Duration::from_millis)
+    }
+}

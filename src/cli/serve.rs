@@ -1,0 +1,53 @@
+//! `cograph serve`: one runtime for all clients of a user.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::limits::LimitArguments;
+use super::{RootArgument, Stop, output};
+use crate::config::{Config, ConfigError};
+use crate::server::{Listening, Options, ServeError, serve};
+
+/// Arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    root: RootArgument,
+    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache directory]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// End when no client was connected for so long
+    #[arg(long, value_name = "SECONDS")]
+    idle_exit: Option<u64>,
+    /// In a session of its own, from the root directory: for a client that starts the runtime
+    #[arg(long, hide = true)]
+    detached: bool,
+    #[command(flatten)]
+    limits: LimitArguments,
+}
+
+/// Serves until a signal comes.
+pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+    let socket = match (&arguments.socket, &config) {
+        (Some(socket), _) => socket.clone(),
+        (None, Ok(config)) => config.socket()?,
+        (None, Err(_)) => return config.map(drop).map_err(Stop::from),
+    };
+    if arguments.detached {
+        crate::server::detach();
+    }
+    // What the environment says of a project is said of the process that started this one.
+    let config = config.map(|config| Config { project_directory: None, ..config });
+    let limits = arguments.limits.limits();
+    let options = Options { config, root: arguments.root.root.clone(), limits, delay: arguments.limits.delay() };
+    let listening = Listening { socket, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
+    let on_ready = || {
+        // Whoever does not read it does not need it.
+        let _ = output::to_stdout(|out| writeln!(out, "listening on {}", listening.socket.display()));
+    };
+    serve(options, &listening, on_ready).map_err(|error| match error {
+        ServeError::AlreadyServed { .. } => Stop::AlreadyServed(format!("{error}\n  hint: {}", error.hint())),
+        error => Stop::Failure { message: error.to_string(), hint: error.hint().to_owned() },
+    })
+}

@@ -1,0 +1,48 @@
+//! One client from its first byte to its last: the threads at the two ends of its stream and the dispatcher between them. Knows
+//! nothing of where the stream comes from: standard input and output, a socket, or one end of a pair inside the process.
+
+use super::dispatch::{Channels, Dispatcher, Ending, Event, Process};
+use super::limits::Limits;
+use super::tools::Tools;
+use super::{reader, writer};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is full; the dispatcher never does.
+const EVENTS: usize = 1024;
+
+/// The two ends of a client's stream; they may be one descriptor twice.
+#[derive(Debug)]
+pub(super) struct Stream {
+    /// Where the client's messages come from.
+    pub(super) input: OwnedFd,
+    /// Where ours go.
+    pub(super) output: OwnedFd,
+}
+
+/// A session that has not begun.
+pub(super) struct Session {
+    /// Tells the session's dispatcher of what happens elsewhere.
+    pub(super) events: Sender<Event>,
+    received: Receiver<Event>,
+}
+
+impl Session {
+    /// Before anything is known but that there will be one.
+    pub(super) fn new() -> Self {
+        let (events, received) = channel(EVENTS);
+        Self { events, received }
+    }
+
+    /// Serves the client on this thread until the session ends.
+    pub(super) fn run(self, stream: Stream, limits: Limits, tools: Arc<dyn Tools>, process: Process) -> io::Result<Ending> {
+        let output = writer::start(stream.output, limits.output_bytes)?;
+        let input = reader::start(stream.input, limits.line_bytes)?;
+        let channels = Channels { input, events: self.received, event_sender: self.events, output };
+        let dispatcher = Dispatcher::new(limits, tools, channels, process);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        Ok(runtime.block_on(dispatcher.run()))
+    }
+}

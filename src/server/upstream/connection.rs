@@ -1,0 +1,353 @@
+//! One connection to a peer: calls in flight by id, the handshake, the peer's own questions, and the certainty that it is still
+//! there. It is used until it is lost; then every call in flight hears of it, once.
+
+use super::target::Wire;
+use super::{Caller, Expected, HANDSHAKE, Owner, Question};
+use crate::faults::{self, Fault, planted};
+use crate::server::escape::SafeLine;
+use crate::server::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::server::reader::Input;
+use crate::server::requests;
+use crate::server::splitter::Piece;
+use crate::server::writer::Output;
+use crate::server::{reader, writer};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// The version of the protocol that is spoken with peers: the newest in which a server may ask for roots.
+const VERSION: &str = "2025-11-25";
+/// The longest line that is taken from a peer, in bytes.
+const LINE: usize = 8 << 20;
+/// Bytes that may wait to be written to a peer.
+const WAITING: usize = 16 << 20;
+/// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
+const SILENCE: Duration = Duration::from_secs(10);
+/// Lines without meaning that are passed over before a connection is given up.
+const NONSENSE: usize = 100;
+/// The longest text of a peer in an error, in bytes.
+const QUOTED: usize = 300;
+
+/// See the module.
+pub(super) struct Connection {
+    output: Output,
+    state: Mutex<State>,
+    /// Wakes the connection's thread to end it.
+    ending: Notify,
+    owner: Arc<dyn Owner>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    calls: HashMap<u64, Arc<Waiting>>,
+    lost: Option<String>,
+}
+
+/// A call in flight.
+#[derive(Default)]
+struct Waiting {
+    news: Mutex<News>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    progress: Option<(u32, String)>,
+    cancelled: bool,
+    end: Option<Result<Value, NoResult>>,
+}
+
+/// Why a connection gives no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoResult {
+    /// The connection was lost; whether the question may have been sent.
+    Lost { why: String, sent: bool },
+    /// An error of the protocol.
+    Answered { code: i64, message: String },
+    /// The caller left.
+    Cancelled,
+    /// The time for it is up.
+    TimedOut,
+}
+
+impl Waiting {
+    fn update(&self, change: impl FnOnce(&mut News)) {
+        change(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    /// The first end counts.
+    fn end(&self, end: Result<Value, NoResult>) {
+        self.update(|news| {
+            news.end.get_or_insert(end);
+        });
+    }
+}
+
+impl Connection {
+    /// Starts the threads of a connection. Nothing has been said yet.
+    pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
+        let output = writer::start(wire.stream.output, WAITING)?;
+        let mut input = reader::start(wire.stream.input, LINE)?;
+        let connection = Arc::new(Self { output, state: Mutex::default(), ending: Notify::new(), owner });
+        let own = Arc::clone(&connection);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        std::thread::Builder::new().name("upstream".to_owned()).spawn(move || {
+            let why = runtime.block_on(own.listen(&mut input));
+            (wire.end)();
+            own.lose(why);
+        })?;
+        Ok(connection)
+    }
+
+    /// Introduces us, and looks whom we have before us. An error is what is wrong with it, and whether it will stay so.
+    pub(super) fn shake_hands(&self, expected: Expected) -> Result<(), (String, bool)> {
+        let capabilities = json!({"roots": {"listChanged": true}, "experimental": self.owner.experimental()});
+        let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
+        let params = json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
+        let question = Question { method: "initialize", params, only_reads: true };
+        let result = match self.request(&question, None, Instant::now() + HANDSHAKE) {
+            Ok(result) => result,
+            Err(NoResult::Lost { why, .. }) => return Err((why, false)),
+            Err(NoResult::Answered { code, message }) => {
+                return Err((format!("it answers `initialize` with error {code}: {}", quoted(&message)), true));
+            }
+            Err(NoResult::Cancelled | NoResult::TimedOut) => {
+                return Err((format!("it does not answer `initialize` within {} s", HANDSHAKE.as_secs()), false));
+            }
+        };
+        let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
+        if expected == Expected::SameVersion && of("name") != env!("CARGO_PKG_NAME") {
+            return Err((format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")), true));
+        }
+        if expected == Expected::SameVersion && of("version") != faults::version() {
+            let why =
+                format!("it is version {}, this is {}: end it and start it again", quoted(of("version")), faults::version());
+            return Err((why, true));
+        }
+        self.notify("notifications/initialized", json!({}));
+        Ok(())
+    }
+
+    /// Whether it can be used, as far as is known.
+    pub(super) fn is_open(&self) -> bool {
+        self.state().lost.is_none()
+    }
+
+    /// Ends the connection.
+    pub(super) fn close(&self) {
+        self.ending.notify_one();
+    }
+
+    /// Tells the peer something.
+    pub(super) fn notify(&self, method: &str, params: Value) {
+        self.output.send(requests::notification(method, params));
+    }
+
+    /// Asks, and waits for the answer.
+    pub(super) fn request(&self, question: &Question, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
+        let waiting = Arc::new(Waiting::default());
+        let id = self.enter(&waiting)?;
+        let mut params = question.params.clone();
+        if caller.is_some() {
+            params["_meta"]["progressToken"] = Value::from(id);
+        }
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
+        self.output.send(format!("{message}\n").into_bytes());
+        let woken = Arc::clone(&waiting);
+        let _hook = caller.map(|caller| caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true)));
+        let end = wait(&waiting, caller, until);
+        self.state().calls.remove(&id);
+        if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
+            self.notify("notifications/cancelled", json!({"requestId": id}));
+        }
+        end
+    }
+
+    /// Makes a call known. From here on it has an end, whatever happens.
+    fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
+        let mut state = self.state();
+        if let Some(why) = &state.lost {
+            return Err(NoResult::Lost { why: why.clone(), sent: false });
+        }
+        state.next += 1;
+        let id = state.next;
+        state.calls.insert(id, Arc::clone(waiting));
+        Ok(id)
+    }
+
+    /// Takes what the peer says, until there is a reason to stop; gives it.
+    async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
+        let (mut heard, mut asked, mut nonsense) = (Instant::now(), false, 0);
+        loop {
+            let look = heard + if asked { 2 * SILENCE } else { SILENCE };
+            tokio::select! {
+                biased;
+                () = self.ending.notified() => return "closed".to_owned(),
+                arrived = input.recv() => {
+                    (heard, asked) = (Instant::now(), false);
+                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the connection".to_owned() };
+                    for piece in pieces {
+                        nonsense += usize::from(!self.take(piece));
+                    }
+                    if nonsense > NONSENSE {
+                        return "what it says are no messages of the protocol".to_owned();
+                    }
+                }
+                () = tokio::time::sleep_until(look.into()) => {
+                    if asked {
+                        return format!("it was silent for {} s", (2 * SILENCE).as_secs());
+                    }
+                    asked = true;
+                    // Any answer is a sign of life, so the id is nobody's.
+                    let ping = json!({"jsonrpc": "2.0", "id": "alive", "method": "ping"});
+                    self.output.send(format!("{ping}\n").into_bytes());
+                }
+            }
+        }
+    }
+
+    /// Takes one line. False if it means nothing.
+    fn take(&self, piece: Piece) -> bool {
+        let line = match piece {
+            Piece::Line(line) => line,
+            Piece::Oversize(prefix) => {
+                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id)) {
+                    waiting.end(answered("the answer is longer than a message may be"));
+                    return true;
+                }
+                return self.unmeaning();
+            }
+        };
+        match message::parse(&line) {
+            // A refusal of the connection.
+            Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
+            Message::Response { id, result, error } => {
+                // Late answers and those to pings find nobody.
+                if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
+                    waiting.end(match (result, error) {
+                        (Some(result), _) => Ok(result),
+                        (None, Some(error)) => Err(error_of(&error)),
+                        (None, None) => answered("the answer cannot be read"),
+                    });
+                }
+            }
+            Message::Request(request) => self.answer(&request),
+            Message::Notification { method, params } => match &*method {
+                "notifications/progress" => self.on_progress(&Value::Object(params)),
+                _ if method.ends_with("_changed") || method.ends_with("/updated") => self.owner.changed(&method),
+                _ => {}
+            },
+            Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
+        }
+        true
+    }
+
+    /// Something that means nothing: whoever shakes hands need not wait for more of it.
+    fn unmeaning(&self) -> bool {
+        self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
+        false
+    }
+
+    /// The handshake comes to nothing, if it is still under way.
+    fn refused(&self, error: &Value) {
+        let first = self.state().calls.remove(&1);
+        if let Some(waiting) = first {
+            waiting.end(Err(error_of(error)));
+        }
+    }
+
+    fn on_progress(&self, params: &Value) {
+        let id = params["progressToken"].as_u64();
+        let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
+        let (done, total) = (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
+        let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
+        if let Some(waiting) = waiting {
+            let message = params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
+            waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
+        }
+    }
+
+    /// Answers a question of the peer.
+    fn answer(&self, request: &Request) {
+        let answer = match &*request.method {
+            "ping" => Ok("{}".to_owned()),
+            "roots/list" => {
+                let roots: Vec<Value> = self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
+                Ok(json!({"roots": roots}).to_string())
+            }
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found")),
+        };
+        self.output.send(requests::answer_line(&request.id, answer));
+    }
+
+    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of them.
+    fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
+        let mut state = self.state();
+        if planted(Fault::AnswersInOrder) {
+            let first = state.calls.keys().min().copied()?;
+            return state.calls.remove(&first);
+        }
+        id.to_json().as_u64().and_then(|id| state.calls.remove(&id))
+    }
+
+    /// The connection is gone: every call hears of it.
+    fn lose(&self, why: String) {
+        let calls = {
+            let mut state = self.state();
+            state.lost = Some(why.clone());
+            std::mem::take(&mut state.calls)
+        };
+        #[expect(clippy::iter_over_hash_type, reason = "each is woken by itself")]
+        for waiting in calls.into_values() {
+            waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Text of a peer on its way into an error.
+pub(super) fn quoted(text: &str) -> SafeLine {
+    SafeLine::new(text, QUOTED)
+}
+
+fn error_of(error: &Value) -> NoResult {
+    NoResult::Answered {
+        code: error["code"].as_i64().unwrap_or_default(),
+        message: error["message"].as_str().unwrap_or_default().to_owned(),
+    }
+}
+
+fn answered(message: &str) -> Result<Value, NoResult> {
+    Err(NoResult::Answered { code: i64::from(message::INTERNAL_ERROR), message: message.to_owned() })
+}
+
+/// Waits for the end of a call, and passes on what comes before.
+fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
+    let mut news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if let Some(end) = news.end.take() {
+            return end;
+        }
+        if news.cancelled {
+            return Err(NoResult::Cancelled);
+        }
+        if let (Some((thousandths, message)), Some(caller)) = (news.progress.take(), caller) {
+            drop(news);
+            caller.progress(thousandths, &message);
+            news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            return Err(NoResult::TimedOut);
+        };
+        news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
+    }
+}

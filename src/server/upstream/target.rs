@@ -1,0 +1,102 @@
+//! Where a peer is, and the way to it: a stream of lines in each direction, whatever lies between.
+
+use crate::faults;
+use crate::server::session::Stream;
+use std::fmt;
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where a peer is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Target {
+    /// Behind a Unix socket of this machine.
+    Socket(PathBuf),
+}
+
+/// Text that names no target.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{text:?} is no target: {why}")]
+pub struct TargetError {
+    /// The text.
+    pub text: String,
+    /// What is wrong with it.
+    pub why: &'static str,
+}
+
+impl Target {
+    /// Reads what a user has written.
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        match text.split_once("://") {
+            _ if text.trim().is_empty() => Err(TargetError { text: text.to_owned(), why: "it is empty" }),
+            Some(_) => Err(TargetError { text: text.to_owned(), why: "name a socket by its path" }),
+            None => Ok(Self::Socket(PathBuf::from(text))),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Socket(path) => write!(f, "the runtime at {}", path.display()),
+        }
+    }
+}
+
+/// A connection before anything is said.
+pub(super) struct Wire {
+    /// Its two directions.
+    pub(super) stream: Stream,
+    /// Ends both.
+    pub(super) end: Box<dyn FnOnce() + Send>,
+}
+
+/// Why there is no connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoWire {
+    /// It may come.
+    Unreachable(String),
+    /// It would be the wrong one.
+    Refused(String),
+}
+
+impl From<io::Error> for NoWire {
+    fn from(error: io::Error) -> Self {
+        Self::Unreachable(error.to_string())
+    }
+}
+
+impl Target {
+    /// Connects, within a time.
+    pub(super) fn connect(&self, within: Duration) -> Result<Wire, NoWire> {
+        match self {
+            Self::Socket(path) => connect_socket(path, within),
+        }
+    }
+}
+
+/// Without waiting for a listener whose queue is full.
+fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (stream, owner) = runtime.block_on(async {
+        let stream = tokio::time::timeout(within, tokio::net::UnixStream::connect(path)).await.map_err(io::Error::from)??;
+        let owner = stream.peer_cred()?.uid();
+        Ok::<_, io::Error>((stream.into_std()?, owner))
+    })?;
+    let own = rustix::process::geteuid().as_raw();
+    if faults::peer_uid(owner) != own {
+        return Err(NoWire::Refused(format!("it belongs to user {owner}, this is user {own}")));
+    }
+    stream.set_nonblocking(false)?;
+    wire_of(stream)
+}
+
+/// The wire over a socket.
+pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
+    let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
+    // A socket that is shut down already has ended.
+    let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));
+    Ok(Wire { stream: Stream { input, output }, end })
+}
