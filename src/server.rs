@@ -68,6 +68,7 @@ pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
 pub use upstream::{Examined, Listing, Target, TargetError, examine};
 
 use crate::config::{Config, ConfigError, WorkerCommand};
+use crate::faults::{Fault, planted};
 use admission::Permits;
 use dispatch::{Event, Process};
 use repositories::Shared;
@@ -136,7 +137,11 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
         let Target::Socket(socket) = target.clone();
         let prepare = move || starter.as_ref().map_or(Ok(()), |command| starter::ensure(&socket, command));
         let place = thin::Place::new(root, started_in, events.clone());
-        Arc::new(thin::Thin::new(target, upstream::Expected::SameVersion, place, prepare, embedded))
+        let thin = thin::Thin::new(target, upstream::Expected::SameVersion, place, prepare, embedded);
+        if planted(Fault::AttachFirst) {
+            thin.attach();
+        }
+        Arc::new(thin)
     })
 }
 

@@ -101,6 +101,11 @@ impl Thin {
         Self { upstream: Upstream::new(target, expected, owner, Box::new(prepare)), place, embedded }
     }
 
+    /// Attaches before anything is asked: what a client of a runtime must not do.
+    pub(super) fn attach(&self) {
+        let _ = self.upstream.answers(&CancelToken::new());
+    }
+
     /// What serves the next call in place of the runtime. It is decided at the first call and when a runtime goes, and then
     /// stays so: a session does not change sides while it has one.
     fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
@@ -168,7 +173,13 @@ impl Tools for Thin {
                 self.place.state().is_embedded = true;
                 embedded.call(tool, arguments, host)
             }
-            (Err(error), _) => Reply::error(format!("{}: {}", tool.name, escape::SafeLine::new(&error.to_string(), 600))),
+            (Err(error), _) => {
+                let hint = match &error {
+                    UpstreamError::Unreachable { .. } => "; `cograph serve` starts one, then ask again",
+                    _ => "",
+                };
+                Reply::error(format!("{}: {}{hint}", tool.name, escape::SafeLine::new(&error.to_string(), 600)))
+            }
         }
     }
 }

@@ -302,7 +302,6 @@ impl Connection {
             state.lost = Some(why.clone());
             std::mem::take(&mut state.calls)
         };
-        #[expect(clippy::iter_over_hash_type, reason = "each is woken by itself")]
         for waiting in calls.into_values() {
             waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
         }
