@@ -3,9 +3,11 @@
 //! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`) ends the program quietly.
 
 mod ask;
+mod clients;
 mod completions;
 mod export;
 mod index;
+mod install;
 mod json;
 mod limits;
 mod log;
@@ -45,6 +47,10 @@ enum Command {
     Mcp(mcp::Arguments),
     /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
     Serve(serve::Arguments),
+    /// Put this server into a client's list of servers
+    Install(install::Arguments),
+    /// Take this server out of a client's list of servers
+    Uninstall(install::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
 }
@@ -118,6 +124,8 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
+        Command::Install(arguments) => install::install(config, &arguments),
+        Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     }
 }

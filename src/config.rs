@@ -1,6 +1,10 @@
 //! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
 //! is and where the cache is. Opens no store and reads no source.
 
+mod user;
+
+pub use user::{User, is_executable};
+
 use crate::faults;
 use std::ffi::OsString;
 use std::fs;

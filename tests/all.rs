@@ -7,6 +7,7 @@ mod fixtures;
 mod freshness;
 mod incremental;
 mod index;
+mod install;
 #[cfg(feature = "faults")]
 mod isolation;
 mod layering;

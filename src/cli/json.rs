@@ -1,4 +1,4 @@
-//! Objects in JSON, written field by field: what `index --json` and `export` need, and no more.
+//! Objects in JSON, written field by field: what the commands that are no questions need, and no more.
 
 use std::fmt::Write as _;
 
@@ -28,6 +28,11 @@ impl Object {
         self.raw(key, &value.finish())
     }
 
+    pub(super) fn list(self, key: &str, values: Vec<Object>) -> Self {
+        let values: Vec<String> = values.into_iter().map(Object::finish).collect();
+        self.raw(key, &format!("[{}]", values.join(", ")))
+    }
+
     pub(super) fn finish(mut self) -> String {
         self.0.push('}');
         self.0
@@ -46,6 +51,13 @@ impl Object {
         push_string(&mut self.0, key);
         self.0.push_str(": ");
     }
+}
+
+/// A text as a JSON string.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
 }
 
 fn push_string(out: &mut String, value: &str) {
@@ -73,5 +85,7 @@ mod tests {
         let inner = Object::new().boolean("yes", true);
         let text = Object::new().text("a\"", "b\\\n\u{1}\u{e9}").number("n", 7).object("o", inner).finish();
         assert_eq!(text, "{\"a\\\"\": \"b\\\\\\n\\u0001\u{e9}\", \"n\": 7, \"o\": {\"yes\": true}}");
+        let list = Object::new().list("l", vec![Object::new(), Object::new().number("n", 1)]).finish();
+        assert_eq!((list.as_str(), quoted("é\"").as_str()), ("{\"l\": [{}, {\"n\": 1}]}", "\"é\\\"\""));
     }
 }

@@ -1,0 +1,269 @@
+//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it out again. Through the client's
+//! own program where there is one; everything else in the file stays as it is, byte for byte.
+
+mod place;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use similar::TextDiff;
+
+use super::clients::{self, CLIENTS, Client, Entry, List, NAME, Scope};
+use super::output::{note, to_stdout};
+use super::{RootArgument, Stop};
+use crate::config::{Config, ConfigError, User};
+use crate::server::{Ended, run_command};
+use place::Place;
+
+/// How long a client's own program may take.
+const CLIENT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Arguments of both commands.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The client
+    #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
+    client: String,
+    /// For this user in all projects, or for everybody who works on this project
+    #[arg(long, value_enum, default_value = "user")]
+    scope: Scope,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    root: RootArgument,
+}
+
+/// What a run is about.
+struct Task {
+    client: &'static Client,
+    scope: Scope,
+    user: User,
+    /// Where the client's own program is run: the project's directory decides which file it changes.
+    directory: PathBuf,
+    place: Place,
+    dry_run: bool,
+}
+
+/// Puts the server into the list.
+pub(super) fn install(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+    let task = Task::new(config, arguments)?;
+    let command = match task.scope {
+        Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
+        // A file that others have too cannot say where a program is on this machine.
+        Scope::Project => {
+            if task.user.program(NAME).is_none() {
+                note(&format!("note: `{NAME}` is not in the search path; clients that read this file will look for it there"));
+            }
+            NAME.to_owned()
+        }
+    };
+    task.install(&Entry { command, arguments: vec!["mcp".to_owned()] })
+}
+
+/// Takes the server out of the list.
+pub(super) fn uninstall(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+    Task::new(config, arguments)?.uninstall()
+}
+
+impl Task {
+    fn new(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<Self, Stop> {
+        let client = clients::client(&arguments.client).ok_or_else(|| Stop::Usage("no such client".to_owned()))?;
+        let user = User::from_environment();
+        let directory = match arguments.scope {
+            Scope::User => PathBuf::from("."),
+            Scope::Project => arguments.root.repository(&config?)?.root,
+        };
+        let path = client.file(arguments.scope, &user, &directory).ok_or_else(|| Stop::Failure {
+            message: format!("cannot tell where {} keeps its settings: HOME is not set", client.title),
+            hint: "set HOME to the user's directory".to_owned(),
+        })?;
+        let place = Place::read(&path)?;
+        Ok(Self { client, scope: arguments.scope, user, directory, place, dry_run: arguments.dry_run })
+    }
+
+    fn install(&self, entry: &Entry) -> Result<(), Stop> {
+        let before = self.place.text();
+        let list = self.list(before)?;
+        let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
+        if wanted == before {
+            return self.say(&format!("nothing to do: {} is there already, as `{}`", NAME, line(entry)));
+        }
+        let own = if list.has() { None } else { self.client.add(self.scope, entry).and_then(|words| self.own_command(words)) };
+        if self.dry_run {
+            let way = own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
+            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+        }
+        let copy = self.place.keep(&wanted)?;
+        let mut by = String::new();
+        let mut text = None;
+        if let Some(own) = own {
+            text = own.run(&self.directory).and_then(|()| self.taken_in(&list, entry, &wanted));
+            match &text {
+                Some(_) => by = format!(" by `{}`", own.shown),
+                None => note(&format!("note: `{}` did not do it; the file is written instead", own.shown)),
+            }
+        }
+        let text = match text {
+            Some(text) => text,
+            None => {
+                // The client's program may have changed the file all the same.
+                let place = Place::read(self.place.path())?;
+                let wanted = self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
+                place.write(&wanted)?;
+                wanted
+            }
+        };
+        let mut told = format!("{}installed{by}", diff(before, &text));
+        if let Some(copy) = copy {
+            let copy = self.rename_copy(copy, &text)?;
+            told += &format!("; what was there before: {}", copy.display());
+        }
+        self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
+    }
+
+    /// What the file says after the client's program has run, if that has taken the entry in. Where it has also rearranged the
+    /// rest without changing what it says, the rest is put back as it was.
+    fn taken_in(&self, before: &List<'_>, entry: &Entry, wanted: &str) -> Option<String> {
+        let place = Place::read(self.place.path()).ok()?;
+        let list = self.client.list(place.text()).ok()?;
+        if list.entry().as_ref() != Some(entry) {
+            return None;
+        }
+        let is_rearranged = self.place.exists() && place.text() != wanted && list.agrees_with(before);
+        if is_rearranged && place.write(wanted).is_ok() {
+            return Some(wanted.to_owned());
+        }
+        Some(place.text().to_owned())
+    }
+
+    fn uninstall(&self) -> Result<(), Stop> {
+        let before = self.place.text();
+        let list = self.list(before)?;
+        if !list.has() {
+            return self.say(&format!("nothing to do: {NAME} is not there"));
+        }
+        if let Some((copies, text)) = self.as_it_was(before) {
+            if self.dry_run {
+                return self.say(&format!("{}nothing was written", diff(before, &text)));
+            }
+            self.place.write(&text)?;
+            for copy in copies {
+                // The file is as it was; a copy that stays says the same.
+                let _ = std::fs::remove_file(copy);
+            }
+            return self.say(&format!("{}uninstalled; the file is as it was before", diff(before, &text)));
+        }
+        if list.is_ours_alone() {
+            if self.dry_run {
+                return self.say(&format!("{}the file would be removed; nothing was written", diff(before, "")));
+            }
+            self.place.remove()?;
+            return self.say(&format!("{}uninstalled; the file had nothing else and was removed", diff(before, "")));
+        }
+        let wanted = list.without().map_err(|why| self.unusable(&why))?;
+        let own = self.client.remove(self.scope).and_then(|words| self.own_command(words));
+        if self.dry_run {
+            let way = own.map_or(String::new(), |own| format!("\nit would be done by `{}`", own.shown));
+            return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
+        }
+        let own = own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
+        let place = Place::read(self.place.path())?;
+        let after = self.list(place.text())?;
+        let text = if after.has() {
+            let wanted = after.without().map_err(|why| self.unusable(&why))?;
+            place.write(&wanted)?;
+            wanted
+        } else if place.text() != wanted && after.agrees_with(&list) {
+            place.write(&wanted)?;
+            wanted
+        } else {
+            place.text().to_owned()
+        };
+        self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
+    }
+
+    /// What the file said before this server came into it, if nothing else has changed since; and the copies that say so.
+    fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
+        let (copy, mut text) = self.place.before(now)?;
+        let mut copies = vec![copy];
+        while self.client.list(&text).ok()?.has() {
+            let (copy, earlier) = self.place.before(&text)?;
+            if copies.contains(&copy) {
+                return None;
+            }
+            copies.push(copy);
+            text = earlier;
+        }
+        Some((copies, text))
+    }
+
+    fn list<'a>(&self, text: &'a str) -> Result<List<'a>, Stop> {
+        self.client.list(text).map_err(|why| self.unusable(&why))
+    }
+
+    fn unusable(&self, why: &str) -> Stop {
+        Stop::Failure {
+            message: format!("cannot change {}: {why}", self.place.path().display()),
+            hint: "correct the file and run this again; it is as it was".to_owned(),
+        }
+    }
+
+    /// The copy belongs to what the file has become.
+    fn rename_copy(&self, copy: PathBuf, text: &str) -> Result<PathBuf, Stop> {
+        let Some(kept) = self.place.keep(text)? else { return Ok(copy) };
+        if kept != copy {
+            // It would never be asked for again.
+            let _ = std::fs::remove_file(copy);
+        }
+        Ok(kept)
+    }
+
+    fn own_command(&self, words: Vec<String>) -> Option<OwnCommand> {
+        let name = self.client.program?;
+        let program = self.user.program(name)?;
+        let shown = std::iter::once(name).chain(words.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+        Some(OwnCommand { program, words, shown })
+    }
+
+    fn say(&self, told: &str) -> Result<(), Stop> {
+        let (title, scope) = (self.client.title, self.scope.word());
+        to_stdout(|out| writeln!(out, "{title}, {scope} scope: {}\n{told}", self.place.path().display()))
+    }
+}
+
+/// A command of the client's own program.
+struct OwnCommand {
+    program: PathBuf,
+    words: Vec<String>,
+    shown: String,
+}
+
+impl OwnCommand {
+    /// Runs it; none if it fails. Why goes to the user.
+    fn run(&self, directory: &Path) -> Option<()> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.words).current_dir(directory);
+        let said = match run_command(command, CLIENT_PATIENCE) {
+            Ok(ran) => match ran.ended {
+                Some(Ended::Itself(status)) if status.success() => return Some(()),
+                Some(Ended::Itself(status)) => format!("{status}: {}{}", ran.output, ran.errors),
+                _ => format!("it did not end within {} seconds", CLIENT_PATIENCE.as_secs()),
+            },
+            Err(error) => error.to_string(),
+        };
+        note(&format!("note: `{}`: {}", self.shown, said.trim().escape_debug()));
+        None
+    }
+}
+
+fn line(entry: &Entry) -> String {
+    std::iter::once(&entry.command).chain(&entry.arguments).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn diff(before: &str, after: &str) -> String {
+    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header("before", "after").to_string()
+}

@@ -1,0 +1,106 @@
+//! What the environment says about the user: where programs are found and where other programs keep their settings. Opens
+//! nothing; whether a file is there is looked at only to find a program.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The user whose settings are read and written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct User {
+    /// The home directory, if one is known.
+    pub home: Option<PathBuf>,
+    /// Where programs keep their settings: `XDG_CONFIG_HOME`, else `.config` in the home directory.
+    pub settings: Option<PathBuf>,
+    /// Where Claude Code keeps its settings, if not in the home directory.
+    pub claude: Option<PathBuf>,
+    /// Where Codex keeps its settings.
+    pub codex: Option<PathBuf>,
+    /// The directories in which programs are found, in order.
+    pub search: Vec<PathBuf>,
+}
+
+impl User {
+    /// Reads the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+    pub fn from_environment() -> Self {
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// Reads variables through `lookup`. Relative directories count as not set.
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        let directory = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = directory("HOME");
+        let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
+        Self {
+            settings: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
+            claude: directory("CLAUDE_CONFIG_DIR"),
+            codex: directory("CODEX_HOME").or_else(|| below_home(".codex")),
+            search: lookup("PATH").map(|paths| std::env::split_paths(&paths).collect()).unwrap_or_default(),
+            home,
+        }
+    }
+
+    /// The program that a command means: the path itself if it has a `/`, else the first executable file of that name.
+    pub fn program(&self, command: &str) -> Option<PathBuf> {
+        if command.contains('/') {
+            return Some(PathBuf::from(command)).filter(|path| is_executable(path));
+        }
+        let candidates = self.search.iter().filter(|directory| directory.is_absolute()).map(|directory| directory.join(command));
+        candidates.into_iter().find(|path| is_executable(path))
+    }
+
+    /// The path under which this very program will be found again: its place in the search path, which outlives an update, else
+    /// the file that is running.
+    pub fn own_program(&self) -> io::Result<PathBuf> {
+        let running = std::env::current_exe()?;
+        let same = |found: &PathBuf| found.canonicalize().ok() == running.canonicalize().ok();
+        let name = running.file_name().and_then(|name| name.to_str());
+        Ok(name.and_then(|name| self.program(name)).filter(same).unwrap_or(running))
+    }
+}
+
+/// Whether a path leads to a file that somebody may execute.
+pub fn is_executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(variables: &[(&str, &str)]) -> User {
+        User::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+    }
+
+    #[test]
+    fn settings_are_below_the_home_directory_unless_said_otherwise() {
+        let plain = user(&[("HOME", "/h")]);
+        assert_eq!((plain.settings, plain.claude, plain.codex), (Some("/h/.config".into()), None, Some("/h/.codex".into())));
+        let other = user(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "/s"), ("CLAUDE_CONFIG_DIR", "/c"), ("CODEX_HOME", "relative")]);
+        assert_eq!((other.settings, other.claude), (Some("/s".into()), Some("/c".into())));
+        assert_eq!(other.codex, Some("/h/.codex".into()), "a relative directory counts as not set");
+        assert_eq!(user(&[]), User::default());
+    }
+
+    #[test]
+    fn programs_are_found_in_the_order_of_the_search_path() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let file = |name: &str, mode: u32| {
+            let path = place.path().join(name);
+            std::fs::create_dir_all(path.parent().expect("it is below the place")).expect("created");
+            std::fs::write(&path, "").expect("written");
+            std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("it is ours");
+            path
+        };
+        file("a/tool", 0o644);
+        let (second, _) = (file("b/tool", 0o755), file("c/tool", 0o755));
+        let search = ["a", "b", "c"].map(|name| place.path().join(name)).to_vec();
+        let user = User { search, ..User::default() };
+        assert_eq!(user.program("tool"), Some(second.clone()), "a file that cannot be executed is passed over");
+        assert_eq!(user.program("other"), None);
+        assert_eq!(user.program(second.to_str().expect("it is text")), Some(second));
+        assert_eq!(user.program("./tool"), None);
+    }
+}
