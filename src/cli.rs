@@ -5,6 +5,7 @@
 mod ask;
 mod clients;
 mod completions;
+mod doctor;
 mod export;
 mod index;
 mod install;
@@ -47,6 +48,8 @@ enum Command {
     Mcp(mcp::Arguments),
     /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
     Serve(serve::Arguments),
+    /// Try everything that a client depends on, and say what is wrong and how to mend it
+    Doctor(doctor::Arguments),
     /// Put this server into a client's list of servers
     Install(install::Arguments),
     /// Take this server out of a client's list of servers
@@ -68,6 +71,8 @@ struct RootArgument {
 enum Stop {
     /// There is no answer: exit code 1. What to say about it, if the answer has not said it.
     NothingFound(String),
+    /// What was looked at has problems, which the answer has said: exit code 1.
+    Problems,
     /// The command line cannot be meant: exit code 2.
     Usage(String),
     /// Another process does it already: exit code 4. Who.
@@ -98,6 +103,7 @@ pub fn main() -> ExitCode {
     };
     match stop {
         Stop::Closed => ExitCode::SUCCESS,
+        Stop::Problems => ExitCode::from(NOTHING_FOUND),
         Stop::NothingFound(message) if message.is_empty() => ExitCode::from(NOTHING_FOUND),
         Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
@@ -124,6 +130,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
+        Command::Doctor(arguments) => doctor::run(config, &arguments),
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),

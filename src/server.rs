@@ -62,7 +62,7 @@ pub use fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use limits::Limits;
 pub use log::LogSink;
 pub use observe::{CallState, ServerState};
-pub use peers::{ChildProcess, EndPatience, Ended, Ran, Started, run_command};
+pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
 pub use repositories::{Patience, Repositories};
 pub use runtime::{Listening, ServeError, serve};

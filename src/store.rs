@@ -36,7 +36,7 @@ pub use guard::{SqlOutcome, SqlValue};
 pub use location::{Location, Version, WriterLock};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
 pub use read::SymbolHead;
-pub use room::{Dropped, make_room};
+pub use room::{Dropped, bytes_taken, make_room};
 pub use rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,

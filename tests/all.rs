@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod commands;
+mod doctor;
 mod fixtures;
 mod freshness;
 mod incremental;

@@ -1,5 +1,7 @@
-//! The other side of the protocol: servers that this program asks. Processes and their ends (`child`).
+//! Other servers, which this program starts: processes and their ends (`child`), and what a client would see of one (`probe`).
 
 mod child;
+mod probe;
 
 pub use child::{ChildProcess, EndPatience, Ended, Ran, Started, run_command};
+pub use probe::{Probe, ProbeError, probe};

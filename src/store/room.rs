@@ -48,6 +48,11 @@ pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Droppe
     Ok(dropped)
 }
 
+/// The room that the stores of all repositories in a cache take.
+pub fn bytes_taken(cache: &Path) -> Result<u64, StoreError> {
+    Ok(tenants(cache)?.iter().map(|tenant| tenant.bytes).sum())
+}
+
 /// Notes that the stores of a repository are in use.
 pub(super) fn note_use(location: &Location) {
     // A cache that cannot be written is not made smaller either.

@@ -5,8 +5,10 @@
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -46,8 +48,8 @@ pub enum Ended {
 pub struct Started {
     /// The process.
     pub process: ChildProcess,
-    /// Its input: it ends when this is dropped.
-    pub input: ChildStdin,
+    /// Its input: it ends when this is dropped or shut down.
+    pub input: UnixStream,
     /// Its output.
     pub output: ChildStdout,
 }
@@ -58,15 +60,38 @@ pub struct ChildProcess {
     group: Pid,
     /// Taken by whoever ends it.
     child: Mutex<Option<Child>>,
-    exit: Arc<Exit>,
+    exit: Arc<Flag>,
     errors: Arc<Mutex<Vec<u8>>>,
+    /// Nothing more will come on its standard error.
+    errors_end: Arc<Flag>,
 }
 
-/// Whether a process has ended.
+/// Something that happens once.
 #[derive(Debug, Default)]
-struct Exit {
-    ended: Mutex<bool>,
+struct Flag {
+    raised: Mutex<bool>,
     changed: Condvar,
+}
+
+impl Flag {
+    fn raise(&self) {
+        *locked(&self.raised) = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits for it, no longer than this. Whether it has happened.
+    fn wait(&self, at_most: Duration) -> bool {
+        let until = Instant::now() + at_most;
+        let mut raised = locked(&self.raised);
+        while !*raised {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            raised = self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -77,40 +102,38 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl ChildProcess {
     /// Starts a command with its input, output and errors connected to this process.
     pub fn start(mut command: Command) -> io::Result<Started> {
-        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
+        let (input, theirs) = UnixStream::pair()?;
+        command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
+        // With the command goes our copy of the process's end of the socket.
+        drop(command);
         let group = Pid::from_child(&child);
-        let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let process = Self { group, child: Mutex::new(Some(child)), exit: Arc::default(), errors: Arc::default() };
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let child = Mutex::new(Some(child));
+        let process = Self { group, child, exit: Arc::default(), errors: Arc::default(), errors_end: Arc::default() };
         // From here on an error drops the process, which ends it.
-        let (Some(input), Some(output), Some(errors)) = (input, output, errors) else {
+        let (Some(output), Some(errors)) = (output, errors) else {
             return Err(io::Error::other("the process has no pipes"));
         };
-        let tail = Arc::clone(&process.errors);
-        std::thread::Builder::new().name("child-errors".to_owned()).spawn(move || drain(errors, &tail))?;
+        let (tail, end) = (Arc::clone(&process.errors), Arc::clone(&process.errors_end));
+        std::thread::Builder::new().name("child-errors".to_owned()).spawn(move || {
+            drain(errors, &tail);
+            end.raise();
+        })?;
         let exit = Arc::clone(&process.exit);
         std::thread::Builder::new().name("child-exit".to_owned()).spawn(move || {
             // Interrupted or not, there is nobody else who takes the end before it is noted here.
             let look = || waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             while matches!(look(), Err(rustix::io::Errno::INTR)) {}
-            *locked(&exit.ended) = true;
-            exit.changed.notify_all();
+            exit.raise();
         })?;
         Ok(Started { process, input, output })
     }
 
     /// Waits for its end, no longer than this. Whether it has ended.
     pub fn wait(&self, at_most: Duration) -> bool {
-        let until = Instant::now() + at_most;
-        let mut ended = locked(&self.exit.ended);
-        while !*ended {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            ended = self.exit.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        self.exit.wait(at_most)
     }
 
     /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them, and reaps it. None if that was
@@ -129,6 +152,8 @@ impl ChildProcess {
         self.signal(Signal::KILL);
         if self.wait(AFTER_KILL) {
             let status = child.wait().ok();
+            // Whoever has left the group may hold the pipe open for ever.
+            self.errors_end.wait(AFTER_KILL);
             return ended.or(status.map(Ended::Itself));
         }
         // Stuck in the system. Somebody has to wait for it, but not whoever wants to go on.
@@ -268,6 +293,7 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(20);
         // Its new parent reaps it; where nobody does, it stays as a name without a process.
         let is_gone = |pid: i32| {
+            #[expect(clippy::disallowed_methods, reason = "asks the system for a process, not for source")]
             let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
             state.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
         };

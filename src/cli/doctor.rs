@@ -1,0 +1,137 @@
+//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to mend it. Changes nothing.
+
+mod configurations;
+mod ground;
+mod servers;
+
+use std::io::Write;
+use std::time::Duration;
+
+use super::json::Object;
+use super::output::to_stdout;
+use super::{RootArgument, Stop};
+use crate::config::{Config, ConfigError, User};
+
+/// Arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    root: RootArgument,
+    /// Print the findings as one JSON object
+    #[arg(long)]
+    json: bool,
+    /// How long a server may take to answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]
+    timeout: u64,
+}
+
+/// How good it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    /// As it should be.
+    Good,
+    /// Worth knowing; nothing need be done.
+    Note,
+    /// Something does not work, or not as well as it could.
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Finding {
+    /// What was looked at.
+    area: String,
+    verdict: Verdict,
+    text: String,
+    /// What to do, if something should be done.
+    hint: String,
+    /// For programs.
+    numbers: Vec<(&'static str, u64)>,
+}
+
+impl Finding {
+    fn good(area: &str, text: impl Into<String>) -> Self {
+        Self { area: area.to_owned(), verdict: Verdict::Good, text: text.into(), hint: String::new(), numbers: Vec::new() }
+    }
+
+    fn note(area: &str, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Note, hint: hint.into(), ..Self::good(area, text) }
+    }
+
+    fn problem(area: &str, text: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { verdict: Verdict::Problem, hint: hint.into(), ..Self::good(area, text) }
+    }
+
+    fn with(mut self, name: &'static str, number: u64) -> Self {
+        self.numbers.push((name, number));
+        self
+    }
+}
+
+impl Verdict {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Good => "ok",
+            Self::Note => "note",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+/// Looks at everything. Ends with a failure code if there is a problem.
+pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+    let user = User::from_environment();
+    let patience = Duration::from_secs(arguments.timeout);
+    let mut findings = Vec::new();
+    let repository = config.and_then(|config| {
+        let repository = match &arguments.root.root {
+            Some(root) => config.repository_at(root)?,
+            None => config.default_repository()?,
+        };
+        Ok((config, repository))
+    });
+    let root = match &repository {
+        Ok((config, repository)) => {
+            findings.push(servers::own(&repository.root, patience));
+            findings.extend(ground::all(config, repository, patience));
+            Some(repository.root.clone())
+        }
+        Err(error) => {
+            findings.push(Finding::problem("settings", error.to_string(), error.hint()));
+            None
+        }
+    };
+    findings.extend(configurations::all(&user, root.as_deref()));
+    let problems = findings.iter().filter(|finding| finding.verdict == Verdict::Problem).count();
+    let root = root.map(|root| root.display().to_string()).unwrap_or_default();
+    to_stdout(|out| match arguments.json {
+        true => writeln!(out, "{}", json(&root, &findings, problems)),
+        false => write!(out, "{}", text(&root, &findings, problems)),
+    })?;
+    if problems > 0 { Err(Stop::Problems) } else { Ok(()) }
+}
+
+fn text(root: &str, findings: &[Finding], problems: usize) -> String {
+    let mut text = format!("cograph {} in {root}\n", env!("CARGO_PKG_VERSION"));
+    for finding in findings {
+        text += &format!("{:8} {}: {}\n", finding.verdict.word(), finding.area, finding.text);
+        if !finding.hint.is_empty() {
+            text += &format!("{:8} -> {}\n", "", finding.hint);
+        }
+    }
+    text + &match problems {
+        0 => "healthy\n".to_owned(),
+        1 => "1 problem\n".to_owned(),
+        _ => format!("{problems} problems\n"),
+    }
+}
+
+fn json(root: &str, findings: &[Finding], problems: usize) -> String {
+    let one = |finding: &Finding| {
+        let object = Object::new().text("area", &finding.area).text("verdict", finding.verdict.word());
+        let object = object.text("text", &finding.text).text("hint", &finding.hint);
+        finding.numbers.iter().fold(object, |object, (name, number)| object.number(name, *number))
+    };
+    let object = Object::new().boolean("healthy", problems == 0).text("version", env!("CARGO_PKG_VERSION")).text("root", root);
+    object.number("problems", problems as u64).list("findings", findings.iter().map(one).collect()).finish()
+}

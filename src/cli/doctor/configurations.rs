@@ -1,0 +1,110 @@
+//! The lists of clients that name this program: whether what they would start is there, can be started and is this version.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::Finding;
+use crate::cli::clients::{self, CLIENTS, Client, Entry, NAME, Scope};
+use crate::config::{User, is_executable};
+use crate::server::{Ended, run_command};
+
+/// How long a program may take to say its version.
+const VERSION_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Every list of every client, as far as it names this program or cannot be read.
+pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for client in &CLIENTS {
+        for scope in [Scope::User, Scope::Project] {
+            let directory = root.unwrap_or(Path::new("."));
+            if let Some(path) = client.file(scope, user, directory) {
+                findings.extend(file(client, scope, &path, user, root));
+            }
+        }
+    }
+    if findings.is_empty() {
+        let names: Vec<&str> = CLIENTS.iter().map(|client| client.word).collect();
+        let hint = format!("`cograph install CLIENT`, where CLIENT is one of {}", names.join(", "));
+        findings.push(Finding::note("clients", "no client's list names this program", hint));
+    }
+    findings
+}
+
+fn file(client: &Client, scope: Scope, path: &Path, user: &User, root: Option<&Path>) -> Vec<Finding> {
+    let shown = path.display();
+    let text = match clients::read(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
+        Err(error) => {
+            let text = format!("{shown} cannot be read: {error}");
+            return vec![Finding::problem(client.word, text, "check the permissions of the file")];
+        }
+    };
+    let list = match client.list(&text) {
+        Ok(list) => list,
+        Err(why) => {
+            let text = format!("{shown} cannot be understood: {why}");
+            return vec![Finding::problem(
+                client.word,
+                text,
+                format!("correct the file: {} cannot read it either", client.title),
+            )];
+        }
+    };
+    let local = root.map(|root| list.entries_for(root)).unwrap_or_default();
+    let ours = |(name, entry): &(String, Entry)| {
+        name == NAME || Path::new(&entry.command).file_name().is_some_and(|program| program == NAME)
+    };
+    let entries = list.entries().into_iter().chain(local).filter(ours);
+    entries.map(|(name, entry)| checked(client, scope, path, &name, &entry, user)).collect()
+}
+
+fn checked(client: &Client, scope: Scope, path: &Path, name: &str, entry: &Entry, user: &User) -> Finding {
+    let what = format!("{}: `{}`", path.display(), entry.command.escape_debug());
+    let mend = format!("`cograph install {} --scope {}`", client.word, scope.word());
+    let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());
+    if entry.command.contains("${") {
+        return Finding::note(client.word, format!("{what} has a variable, which only the client knows"), "");
+    }
+    let Some(program) = user.program(&entry.command) else {
+        let given = PathBuf::from(&entry.command);
+        return match (given.components().count(), given.exists()) {
+            (2.., true) if !is_executable(&given) => problem("cannot be executed"),
+            (2.., _) => problem("does not exist"),
+            _ => problem("is not in the search path"),
+        };
+    };
+    if entry.arguments.first().map(String::as_str) != Some("mcp") {
+        return problem("is not started as a server: its first argument must be `mcp`");
+    }
+    let own = user.own_program().and_then(|own| own.canonicalize()).ok();
+    let good = || Finding::good(client.word, format!("{what} as {name:?}, version {}", env!("CARGO_PKG_VERSION")));
+    if own.is_some() && program.canonicalize().ok() == own {
+        return good();
+    }
+    match version(&program) {
+        Ok(version) if version == env!("CARGO_PKG_VERSION") => good(),
+        Ok(version) => problem(&format!("is version {}, this is {}", version.escape_debug(), env!("CARGO_PKG_VERSION"))),
+        Err(why) => problem(&why),
+    }
+}
+
+/// What a program says to be the version of.
+fn version(program: &Path) -> Result<String, String> {
+    let mut command = Command::new(program);
+    command.arg("--version");
+    let ran = run_command(command, VERSION_PATIENCE).map_err(|error| format!("cannot be started: {error}"))?;
+    match ran.ended {
+        Some(Ended::Itself(status)) if status.success() => {}
+        Some(Ended::Itself(status)) => return Err(format!("does not say its version: {status}")),
+        _ => return Err(format!("did not say its version within {} s, and was ended", VERSION_PATIENCE.as_secs())),
+    }
+    let said = ran.output.trim();
+    let version = said.strip_prefix(NAME).and_then(|rest| rest.strip_prefix(' '));
+    version.map(str::to_owned).ok_or_else(|| format!("is another program: asked for its version it says {:?}", first_line(said)))
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().chars().take(80).collect()
+}

@@ -1,0 +1,157 @@
+//! What the server stands on: the cache, the store of the repository, the watches.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{Access, access, statvfs};
+
+use super::{Finding, Verdict};
+use crate::cli::output::{bytes, grouped};
+use crate::config::{Config, Repository};
+use crate::index;
+use crate::model::cancel::CancelToken;
+use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken};
+use crate::watch::{Watch, WatchError};
+
+/// Less room than this is soon none.
+const LITTLE_ROOM: u64 = 200 << 20;
+
+/// Everything that the server stands on.
+pub(super) fn all(config: &Config, repository: &Repository, patience: Duration) -> Vec<Finding> {
+    let location = Location::new(&repository.cache, &repository.root);
+    let cache = cache(config, &repository.cache);
+    // What is wrong with the cache is wrong with every store in it.
+    let store = (cache.verdict != Verdict::Problem).then(|| store(config, &location, patience));
+    let watches = watches(config, &repository.root, patience);
+    [Some(cache), store, Some(watches)].into_iter().flatten().collect()
+}
+
+/// A token that is cancelled after a time, or when the work is done.
+fn within<T>(time: Duration, work: impl FnOnce(&CancelToken) -> T) -> T {
+    let (token, done) = (CancelToken::new(), CancelToken::new());
+    std::thread::scope(|scope| {
+        let timer = std::thread::Builder::new().name("timer".to_owned()).spawn_scoped(scope, || {
+            if !done.wait(time) {
+                token.cancel();
+            }
+        });
+        let result = work(&token);
+        done.cancel();
+        // Without a timer the work took as long as it took.
+        drop(timer);
+        result
+    })
+}
+
+fn cache(config: &Config, directory: &Path) -> Finding {
+    let area = "cache";
+    let shown = directory.display();
+    let mend = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
+    if let Err(why) = try_writing(directory) {
+        return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
+    }
+    let existing = directory.ancestors().find(|path| path.is_dir()).unwrap_or(directory);
+    let free = statvfs(existing).map(|found| found.f_bavail.saturating_mul(found.f_frsize)).unwrap_or(u64::MAX);
+    let taken = bytes_taken(directory).unwrap_or_default();
+    let text = format!("{shown}: {} taken of {}, {} free", bytes(taken), bytes(config.limits.cache_bytes), bytes(free));
+    let finding = if free < LITTLE_ROOM {
+        Finding::problem(area, text, "make room on the device, or set COGRAPH_CACHE_DIR to another one")
+    } else {
+        Finding::good(area, text)
+    };
+    finding.with("taken_bytes", taken).with("free_bytes", free)
+}
+
+/// Whether files can be made in a directory, or the directory itself where it would be.
+fn try_writing(directory: &Path) -> Result<(), String> {
+    if !directory.exists() {
+        let above = directory.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+        if !above.is_dir() {
+            return Err(format!("{} is not a directory", above.display()));
+        }
+        return access(above, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| format!("{}: {error}", above.display()));
+    }
+    let trial = directory.join(format!(".doctor-{}", std::process::id()));
+    File::create(&trial).map_err(|error| error.to_string())?;
+    // An empty file that stays does no harm, and that it cannot be removed is no trouble of ours.
+    let _ = std::fs::remove_file(trial);
+    Ok(())
+}
+
+fn store(config: &Config, location: &Location, patience: Duration) -> Finding {
+    let area = "store";
+    let store = match Store::open_newest(location) {
+        Ok(store) => Arc::new(store),
+        Err(error) if error.kind == StoreErrorKind::Missing => {
+            return Finding::note(
+                area,
+                "there is no index of this repository yet",
+                "the first question makes it, or `cograph index`",
+            );
+        }
+        Err(error) => return broken(area, &error),
+    };
+    let begun = Instant::now();
+    let checked = match within(patience, |token| store.verify(token)) {
+        Ok(()) => format!("whole (checked in {:.1} s)", begun.elapsed().as_secs_f32()),
+        Err(error) if error.kind == StoreErrorKind::Cancelled || begun.elapsed() >= patience => {
+            format!("not checked to the end in {} s", patience.as_secs())
+        }
+        Err(error) => return broken(area, &error),
+    };
+    let (meta, identity) = (store.meta(), store.identity());
+    let text = format!(
+        "generation {}, {}, {}; {} files, {} symbols; made by rules {:016x}",
+        identity.generation,
+        bytes(store.bytes()),
+        checked,
+        grouped(meta.files),
+        grouped(meta.symbols),
+        meta.fingerprint,
+    );
+    let finding = if meta.fingerprint == index::fingerprint(&config.limits) {
+        Finding::good(area, text)
+    } else {
+        Finding::note(area, format!("{text}, which are not those of this program"), "the next question builds it again")
+    };
+    finding.with("generation", identity.generation).with("store_bytes", store.bytes())
+}
+
+fn broken(area: &str, error: &StoreError) -> Finding {
+    let hint = match error.kind {
+        StoreErrorKind::Permission => "make the file readable for this user",
+        StoreErrorKind::Foreign => "move the file away: it is not ours",
+        _ => "build it again with `cograph index --force`",
+    };
+    Finding::problem(area, error.to_string(), hint)
+}
+
+fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
+    let area = "watcher";
+    let limit = system_limit("max_user_watches").map_or("unknown".to_owned(), grouped);
+    match within(patience, |token| Watch::start(root, config.limits.threads, token)) {
+        Ok(watch) => {
+            let text = format!("{} directories are watched; the system allows {limit}", grouped(watch.directories() as u64));
+            Finding::good(area, text).with("directories", watch.directories() as u64)
+        }
+        Err(error @ WatchError::Limit { .. }) => Finding::problem(
+            area,
+            format!("{error}; every question looks at all files instead; the system allows {limit}"),
+            "raise it: sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024",
+        ),
+        Err(error) => Finding::problem(
+            area,
+            format!("{error}; every question looks at all files instead"),
+            "nothing, if the file system cannot be watched; questions take longer in large repositories",
+        ),
+    }
+}
+
+/// A limit of the system on watches.
+fn system_limit(name: &str) -> Option<u64> {
+    #[expect(clippy::disallowed_methods, reason = "reads a number of the system, not a repository's source")]
+    let text = std::fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?;
+    text.trim().parse().ok()
+}
