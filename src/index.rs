@@ -299,8 +299,8 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     Ok(Outcome::Published { published, report, timings })
 }
 
-/// Takes changes in through what is kept of the repository; none if nothing is that fits the store, or if the store cannot be
-/// changed in place.
+/// Takes changes in through what is kept of the repository; none if nothing is that fits the store, if the store cannot be
+/// changed in place, or if to build it anew is less work.
 fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Option<Outcome>, IndexError> {
     let ChangeSet::Some { touched, gone } = changes else { return Ok(None) };
     let lock = lock(location, patience, run)?;
@@ -308,13 +308,20 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
         return Ok(None);
     };
+    let (touched, gone) = change::still_missing((touched, gone), &snapshot)?;
+    if touched.is_empty() && gone.is_empty() {
+        return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
+    }
+    if change::is_most_of(&touched, &snapshot)? {
+        return Ok(None);
+    }
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
     let kept = run.residents.and_then(|residents| residents.take(&snapshot, location));
     let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
     let Some(mut resident) = resident else { return Ok(None) };
     run.check(location.root())?;
     drop(snapshot);
-    let (identity, timings) = match resident.apply(&lock, (touched.clone(), gone), run) {
+    let (identity, timings) = match resident.apply(&lock, (touched, &gone), run) {
         Ok(done) => done,
         Err(IndexError::Store(error)) => {
             tracing::info!(%error, "the store is built anew: it could not be changed in place");

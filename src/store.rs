@@ -43,4 +43,4 @@ pub use rows::{
 };
 pub use schema::FORMAT;
 pub use views::{VIEWS, View};
-pub use write::{Amendment, BuildInfo, Keys, Published, publish};
+pub use write::{Amendment, BuildInfo, Keys, Published, carry_over, publish};

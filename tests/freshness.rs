@@ -236,6 +236,73 @@ fn all_who_wait_share_one_run() {
 }
 
 #[test]
+fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
+    let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n"), ("c.py", "x = 1\n")]);
+    let jobs = Jobs::new(limits(), None);
+    let done = |job: Arc<cograph::index::Job>| match job.wait(Instant::now() + PATIENCE) {
+        JobState::Done(Ok(outcome)) => generation(&outcome),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(done(jobs.start(&project.location)), (true, 1));
+    for path in ["a.py", "b.py"] {
+        project.write(path, "def f():\n    pass\n");
+    }
+    fs::remove_file(project.path("c.py")).expect("removed");
+    let all = project.changes();
+    let (first, rest) = all.split(|path| path.as_str() == "b.py").expect("they have names");
+    assert_eq!((first.len(), rest.len()), (Some(1), Some(2)));
+    assert_eq!(done(jobs.start_for(&project.location, Some(first), Some(rest.clone()))), (true, 2));
+    // The one for the rest, which is under way, or a new one that finds nothing left to do.
+    let (_, last) = done(jobs.start_for(&project.location, Some(rest), None));
+    assert_eq!((last, project.changes().is_empty()), (3, true));
+    let again = jobs.start_for(&project.location, Some(all), None);
+    assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
+}
+
+#[test]
+fn where_most_files_have_changed_the_store_is_built_anew() {
+    let names: Vec<String> = (0..100).map(|number| format!("file_{number}.py")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x = 1\n")).collect();
+    let project = Project::with(&files);
+    let residents = Residents::new();
+    let run = Run { residents: Some(&residents), ..project.run() };
+    let uid = |changed: usize, text: &str| {
+        names.iter().take(changed).for_each(|name| project.write(name, text));
+        refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way").identity().uid
+    };
+    let first = uid(0, "");
+    assert_eq!(uid(40, "x = 2\n"), first);
+    let second = uid(80, "x = 3\n");
+    assert_ne!(second, first);
+    assert_eq!(uid(3, "x = 4\n"), second);
+    assert!(project.changes().is_empty());
+}
+
+#[test]
+fn a_long_log_of_changes_is_carried_over_to_the_store() {
+    let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n")]);
+    let residents = Residents::new();
+    let run = Run { residents: Some(&residents), ..project.run() };
+    let refreshed = || refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
+    refreshed();
+    // As long as somebody has it open, the log stays.
+    let reader = Store::open_newest(&project.location).expect("there is a store");
+    let log = reader.path().with_extension("db-wal");
+    let sizes = || (fs::metadata(reader.path()).expect("it is there").len(), fs::metadata(&log).expect("it is there").len());
+    project.write("a.py", "x = 12\n");
+    refreshed();
+    let before = sizes();
+    cograph::store::carry_over(&project.location).expect("nothing stands in the way");
+    assert_eq!(sizes(), before, "it is short");
+    let many: String = (0..26_000).map(|number| format!("def function_{number}():\n    return call_{number}()\n")).collect();
+    project.write("b.py", &many);
+    refreshed();
+    assert!(sizes().0 == before.0 && sizes().1 > 4 << 20, "{before:?} {:?}", sizes());
+    cograph::store::carry_over(&project.location).expect("nothing stands in the way");
+    assert!(sizes().0 > before.0 + (2 << 20), "{before:?} {:?}", sizes());
+}
+
+#[test]
 fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
     let projects = [(); 3].map(|()| Project::with(&[("a.py", "x = 1\n")]));
     let locks = projects.each_ref().map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));

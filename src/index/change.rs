@@ -49,6 +49,14 @@ impl ChangeSet {
         }
     }
 
+    /// The files of it that `is_wanted` chooses, and the others; none if it names no files.
+    pub fn split(&self, is_wanted: impl Fn(&RepoPath) -> bool) -> Option<(Self, Self)> {
+        let Self::Some { touched, gone } = self else { return None };
+        let (wanted, others) = touched.iter().cloned().partition(|file| is_wanted(&file.path));
+        let (wanted_gone, others_gone) = gone.iter().cloned().partition(|path| is_wanted(path));
+        Some((Self::Some { touched: wanted, gone: wanted_gone }, Self::Some { touched: others, gone: others_gone }))
+    }
+
     /// The files it names, as far as it names them.
     pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         let (touched, gone) = match self {
@@ -104,11 +112,7 @@ pub fn freshness(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<ChangeSet, IndexError> {
-    if snapshot.meta().fingerprint != fingerprint(limits) {
-        return Ok(ChangeSet::Everything { forced: false });
-    }
-    let walk = source::walk(&snapshot.meta().root, limits.threads, cancel)?;
-    compare(snapshot, &snapshot.files()?, walk, limits, verified, cancel)
+    look(None, snapshot, limits, verified, cancel)
 }
 
 /// Compares the part of a store that hints are about with the repository.
@@ -119,11 +123,27 @@ pub fn freshness_of(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<ChangeSet, IndexError> {
+    look(Some(paths), snapshot, limits, verified, cancel)
+}
+
+/// Compares these files, and what is in these directories, or everything.
+fn look(
+    paths: Option<&BTreeSet<RepoPath>>,
+    snapshot: &Snapshot,
+    limits: &Limits,
+    verified: &Verified,
+    cancel: &CancelToken,
+) -> Result<ChangeSet, IndexError> {
     if snapshot.meta().fingerprint != fingerprint(limits) {
         return Ok(ChangeSet::Everything { forced: false });
     }
+    let root = &snapshot.meta().root;
+    let Some(paths) = paths else {
+        let walk = source::walk(root, limits.threads, cancel)?;
+        return compare(snapshot, &snapshot.files()?, walk, limits, verified, cancel);
+    };
     // Before the rows: a file that comes in between is a hint of its own.
-    let walk = source::walk_below(&snapshot.meta().root, paths, cancel)?;
+    let walk = source::walk_below(root, paths, cancel)?;
     let mut rows = BTreeMap::new();
     for path in paths {
         let inside = snapshot.files_below(path)?;
@@ -168,6 +188,40 @@ fn compare(
     verified.remember(store, same);
     let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
     Ok(ChangeSet::Some { touched, gone })
+}
+
+/// What of these changes the store does not hold yet: another run may have taken some of them in since they were found.
+pub(super) fn still_missing(
+    (touched, gone): (&[WalkedFile], &[RepoPath]),
+    snapshot: &Snapshot,
+) -> Result<(Vec<WalkedFile>, Vec<RepoPath>), IndexError> {
+    let mut missing = (Vec::with_capacity(touched.len()), Vec::with_capacity(gone.len()));
+    for file in touched {
+        if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !looks_the_same(&row, file)) {
+            missing.0.push(file.clone());
+        }
+    }
+    for path in gone {
+        if snapshot.file_at(path.as_str())?.is_some() {
+            missing.1.push(path.clone());
+        }
+    }
+    Ok(missing)
+}
+
+/// Whether so much has changed that to build everything is less work than to change the store: rows cost several times as much
+/// one by one as in bulk, so that it is so from about half of the bytes on.
+pub(super) fn is_most_of(touched: &[WalkedFile], snapshot: &Snapshot) -> Result<bool, IndexError> {
+    const FEW: usize = 64;
+    if touched.len() <= FEW {
+        return Ok(false);
+    }
+    let rows = snapshot.files()?;
+    let known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
+    let has_facts = |file: &&WalkedFile| known.get(file.path.as_str()).is_none_or(|row| row.skipped.is_none());
+    let changed: u64 = touched.iter().filter(has_facts).map(|file| file.stamp.size).sum();
+    let all: u64 = rows.iter().filter(|row| row.skipped.is_none()).map(|row| row.size).sum();
+    Ok(changed > all / 2)
 }
 
 /// Whether nothing suggests that the file is another one than the store's.

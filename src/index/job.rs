@@ -8,7 +8,7 @@ use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, app
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
-use crate::store::{Dropped, Identity, Location};
+use crate::store::{self, Dropped, Identity, Location};
 
 /// Runs that work at the same time, in all; more wait for their turn.
 const AT_ONCE: usize = 2;
@@ -86,33 +86,13 @@ impl Jobs {
     /// A run that is under way may have looked at a file before it changed. Whoever must know compares again afterwards
     /// (`freshness`) and starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
-        self.start_for(location, None)
+        self.start_for(location, None, None)
     }
 
-    /// The same for changes that have been found already.
-    pub fn start_for(&self, location: &Location, changes: Option<ChangeSet>) -> Arc<Job> {
-        let mut state = self.shared.lock();
-        if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
-            return Arc::clone(job);
-        }
-        let job = Arc::new(Job {
-            location: location.clone(),
-            begun: Instant::now(),
-            cancel: CancelToken::new(),
-            state: Mutex::new(JobState::Queued),
-            changed: Condvar::new(),
-        });
-        if state.ended {
-            job.cancel.cancel();
-        }
-        let (shared, own) = (Arc::clone(&self.shared), Arc::clone(&job));
-        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, changes)) {
-            Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
-            Err(error) => {
-                job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
-            }
-        }
-        job
+    /// The same for changes that have been found already. What `then` names is taken in by another run, which begins as soon as
+    /// this one has ended.
+    pub fn start_for(&self, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+        self.shared.start(location, changes, then)
     }
 
     /// Says that questions are asked about a repository: what is known of it is worth keeping.
@@ -155,8 +135,34 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn start(self: &Arc<Self>, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+        let mut state = self.lock();
+        if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
+            return Arc::clone(job);
+        }
+        let job = Arc::new(Job {
+            location: location.clone(),
+            begun: Instant::now(),
+            cancel: CancelToken::new(),
+            state: Mutex::new(JobState::Queued),
+            changed: Condvar::new(),
+        });
+        if state.ended {
+            job.end(Err(IndexError::Cancelled { root: location.root().to_path_buf() }));
+            return job;
+        }
+        let (shared, own) = (Arc::clone(self), Arc::clone(&job));
+        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, changes, then)) {
+            Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
+            Err(error) => {
+                job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
+            }
+        }
+        job
+    }
+
     /// The life of a run's thread.
-    fn work(self: &Arc<Self>, job: &Arc<Job>, changes: Option<ChangeSet>) {
+    fn work(self: &Arc<Self>, job: &Arc<Job>, changes: Option<ChangeSet>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
             // Under the lock, so that the signal cannot fall between a look at the token and the wait.
@@ -186,13 +192,13 @@ impl Shared {
         if let Ok(Outcome::Published { published, .. }) = &outcome {
             (self.on_published)(&job.location, published.identity);
         }
-        let dropped = match &outcome {
-            Ok(Outcome::Published { .. }) => super::make_room(&job.location, &self.limits),
-            _ => Vec::new(),
-        };
+        let made_whole = matches!(&outcome, Ok(Outcome::Published { published, .. }) if published.is_whole(&job.location));
+        let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;
+        if made_whole {
+            self.make_room(&job.location);
+        }
         {
             let mut state = self.lock();
-            state.dropped.extend(dropped);
             if let Some(place) = state.jobs.iter().position(|(other, _)| Arc::ptr_eq(other, job)) {
                 let ended = state.jobs.swap_remove(place);
                 state.preparing.push(ended);
@@ -200,9 +206,20 @@ impl Shared {
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
+        // Before the end is told: whoever waits for this run, and then for the rest, finds that one under way.
+        if let Some(rest) = then.filter(|_| outcome.is_ok()) {
+            self.start(&job.location, Some(rest), None);
+        }
         // Last: whoever is woken by it and starts another run must not get this one again.
         let made = outcome.as_ref().ok().filter(|_| changes.is_some()).map(Outcome::identity);
         job.end(outcome);
+        if made_in_place {
+            // Nobody waits for this: the store is right, it takes more room than it needs.
+            if let Err(error) = store::carry_over(&job.location) {
+                tracing::info!(%error, "the log of changes stays as long as it is");
+            }
+            self.make_room(&job.location);
+        }
         // Somebody works on the files: the next change shall cost what it concerns.
         if made.is_some_and(|made| !self.residents.knows(&job.location, made)) {
             let run = Run::quiet(self.limits, &job.cancel);
@@ -213,6 +230,11 @@ impl Shared {
             }
         }
         self.lock().preparing.retain(|(other, _)| !Arc::ptr_eq(other, job));
+    }
+
+    fn make_room(&self, location: &Location) {
+        let dropped = super::make_room(location, &self.limits);
+        self.lock().dropped.extend(dropped);
     }
 
     fn wait_for_turn(&self, job: &Job) -> bool {

@@ -85,6 +85,19 @@ impl Arguments {
         matches!(self.get(name), Some(Argument::Flag(true)))
     }
 
+    /// Everything that a caller wrote freely: no words from a list, and not which repository is meant.
+    pub(super) fn free_texts(&self, tool: &'static Tool) -> impl Iterator<Item = &str> {
+        let is_free = |parameter: &&Parameter| match parameter.shape {
+            Shape::Text { .. } => parameter.name != "root",
+            Shape::Texts { words, .. } => words().is_empty(),
+            Shape::Word(_) | Shape::Integer { .. } | Shape::Flag => false,
+        };
+        let free = tool.parameters().filter(is_free);
+        free.flat_map(|parameter| {
+            self.text(parameter.name).into_iter().chain(self.texts(parameter.name).iter().map(String::as_str))
+        })
+    }
+
     fn get(&self, name: &str) -> Option<&Argument> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, argument)| argument)
     }

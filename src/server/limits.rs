@@ -69,7 +69,7 @@ impl Default for Limits {
             deadline: None,
             lingering_calls: 64,
             index_wait: Duration::from_secs(25),
-            renewal_wait: Duration::from_secs(3),
+            renewal_wait: Duration::from_millis(300),
             roots_wait: Duration::from_millis(300),
             end_grace: Duration::from_millis(1500),
             output_stall: Duration::from_secs(5),

@@ -9,6 +9,7 @@ use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
+use crate::server::repositories::Stale;
 use crate::store::Identity;
 use serde_json::{Value, json};
 
@@ -97,12 +98,13 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
 }
 
 /// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
-pub(super) fn index(identity: Identity, behind: Option<Vec<&str>>) -> Value {
+pub(super) fn index(identity: Identity, stale: Option<Stale>, files: Vec<&str>) -> Value {
     json!({
         "uid": format!("{:016x}", identity.uid),
         "generation": identity.generation,
-        "up_to_date": behind.is_none(),
-        "not_yet_taken_in": behind.unwrap_or_default(),
+        "up_to_date": stale.is_none(),
+        "stale": stale.map(|stale| stale.to_string()),
+        "stale_files": files,
     })
 }
 

@@ -2,7 +2,9 @@
 //! none. Stores, watches and index runs are shared by all sessions of a process (`shared`). Index runs belong to `index::Jobs`
 //! and outlive the call that started them while a session wants them (`wanted`).
 
+mod about;
 mod chosen;
+mod opened;
 mod shared;
 mod wanted;
 mod watches;
@@ -10,25 +12,20 @@ mod watches;
 use super::escape::SafeLine;
 use super::limits::Limits;
 use super::observe::Activity;
-use super::reply;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
 use crate::index::{ChangeSet, IndexError, Job, JobState, Phase, Progress};
 use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, SkipReason};
-use crate::query::ReadFile;
-use crate::source;
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
-use serde_json::Value;
-pub(super) use shared::Shared;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-/// Files that an answer names because it does not reflect them yet; more are counted.
-const NAMED_FILES: usize = 5;
+pub(super) use about::About;
+pub(super) use opened::{Opened, Stale};
+pub(super) use shared::Shared;
+
 /// How long a wait may overlook that nobody wants the answer any more.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
@@ -69,6 +66,17 @@ struct Wait {
     of_session: bool,
     /// What the run is to take in, if that is known.
     changes: Option<ChangeSet>,
+    /// What the next one is to take in, right after it.
+    then: Option<ChangeSet>,
+}
+
+/// Who asks, and what about.
+struct Question<'q> {
+    /// Whether the repository is the session's own.
+    of_session: bool,
+    patience: Patience,
+    about: &'q About,
+    host: &'q dyn Host,
 }
 
 /// What came of waiting for a run.
@@ -85,16 +93,6 @@ pub(super) enum Readiness {
     Ready(Box<Opened>),
     /// Its first index is being made.
     Working(SoFar),
-}
-
-/// A repository that can be asked.
-pub(super) struct Opened {
-    /// Its store at one moment.
-    pub(super) snapshot: Snapshot,
-    /// Its files.
-    pub(super) files: Files,
-    /// Changes of the files that the store does not reflect yet; an index run takes them in.
-    behind: Option<ChangeSet>,
 }
 
 /// The files of a repository, for showing and searching them.
@@ -156,38 +154,42 @@ impl Repositories {
     }
 
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
-    /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it.
-    pub(super) fn open(&self, root: Option<&str>, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+    /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it, and `about` what
+    /// is taken in first.
+    pub(super) fn open(&self, root: Option<&str>, waits: bool, about: &About, host: &dyn Host) -> Result<Readiness, Unavailable> {
         if root.is_none() {
             self.chosen.await_client();
         }
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
-        let readiness = self.open_at(repository, root.is_none(), waits, host)?;
+        let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
+        let readiness = self.open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         Ok(readiness)
     }
 
-    fn open_at(&self, repository: Repository, of_session: bool, waits: bool, host: &dyn Host) -> Result<Readiness, Unavailable> {
+    fn open_at(&self, repository: Repository, question: &Question) -> Result<Readiness, Unavailable> {
         let config = self.chosen.config()?;
-        let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
+        let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root);
+        let files = Files { root: repository.root, limits: config.limits };
+        let ready = |snapshot, files, behind| Readiness::Ready(Box::new(Opened { snapshot, files, behind }));
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
-                let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None };
+                let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None, then: None };
                 self.shared.watches.attend(&location, config.limits.threads);
                 match self.await_index(&location, &wait, host)? {
                     Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
                     // What the run has made reflects the files: no need to compare again.
-                    Awaited::Done { .. } => return Ok(ready(config, self.snapshot(&location, host.cancel())?, repository, None)),
+                    Awaited::Done { .. } => return Ok(ready(self.snapshot(&location, host.cancel())?, files, None)),
                 }
             }
             other => other.map_err(|error| store_failed(&error))?,
         };
-        let (snapshot, behind) = self.up_to_date(&location, snapshot, patience.renewal, of_session, host)?;
-        Ok(ready(config, snapshot, repository, behind))
+        let (snapshot, behind) = self.up_to_date(&location, snapshot, &files, question)?;
+        Ok(ready(snapshot, files, behind))
     }
 
     /// The store with the files as they are taken in, as far as that is done in time; else also what it misses.
@@ -195,11 +197,11 @@ impl Repositories {
         &self,
         location: &Location,
         snapshot: Snapshot,
-        patience: Duration,
-        of_session: bool,
-        host: &dyn Host,
+        files: &Files,
+        &Question { of_session, patience, about, host }: &Question,
     ) -> Result<(Snapshot, Option<ChangeSet>), Unavailable> {
         let limits = &self.chosen.config()?.limits;
+        let patience = patience.renewal;
         let until = Instant::now() + patience;
         let mut snapshot = snapshot;
         loop {
@@ -214,15 +216,23 @@ impl Repositories {
                 return Ok((snapshot, None));
             }
             drop(snapshot);
+            // What the question is about comes first, and the rest by itself: there may be no time to wait for that.
+            let (now, then) = match about.split(&changes, files) {
+                Some((now, then)) => (now, Some(then)),
+                None => (changes.clone(), None),
+            };
+            let in_parts = then.is_some();
             // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
             // Those who come later do not wait all over again.
-            let wait = Wait { patience, from_first: true, of_session, changes: Some(changes.clone()) };
+            let wait = Wait { patience, from_first: true, of_session, changes: Some(now), then };
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
                 Ok(Awaited::Done { begun, store }) if begun >= looked => {
                     self.shared.watches.taken_in(location, store, begun);
-                    return Ok((snapshot, None));
+                    if !in_parts {
+                        return Ok((snapshot, None));
+                    }
                 }
                 // A run that others have started may have looked at a file before it changed.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
@@ -270,7 +280,7 @@ impl Repositories {
     fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
-            let job = self.shared.jobs.start_for(location, wait.changes.clone());
+            let job = self.shared.jobs.start_for(location, wait.changes.clone(), wait.then.clone());
             let begun = self.shared.wanted.enter(&job, self.session, wait.of_session);
             host.pause();
             let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
@@ -299,11 +309,6 @@ impl Drop for Repositories {
     fn drop(&mut self) {
         self.shared.wanted.forget(self.session);
     }
-}
-
-fn ready(config: &Config, snapshot: Snapshot, repository: Repository, behind: Option<ChangeSet>) -> Readiness {
-    let files = Files { root: repository.root, limits: config.limits };
-    Readiness::Ready(Box::new(Opened { snapshot, files, behind }))
 }
 
 /// The directory that a run is about.
@@ -335,53 +340,6 @@ fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
         }
         if matches!(state, JobState::Done(_)) || host.cancel().is_cancelled() || Instant::now() >= until {
             return state;
-        }
-    }
-}
-
-impl Opened {
-    /// The same for programs as `freshness` for people, with every file.
-    pub(super) fn state(&self) -> Value {
-        let identity = self.snapshot.meta().identity;
-        let behind: Option<Vec<&str>> = self.behind.as_ref().map(|changes| changes.paths().map(RepoPath::as_str).collect());
-        reply::index(identity, behind)
-    }
-
-    /// Of which state of the files the answer speaks.
-    pub(super) fn freshness(&self) -> String {
-        let meta = self.snapshot.meta();
-        let generation = meta.identity.generation;
-        let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
-        match &self.behind {
-            None => format!("generation {generation}, up to date"),
-            Some(changes) => match changes.len() {
-                None => format!("generation {generation}, made {age} ago by other rules; a new one is being made"),
-                Some(count) => {
-                    let mut names: Vec<String> =
-                        changes.paths().take(NAMED_FILES).map(|path| SafeLine::new(path.as_str(), 120).to_string()).collect();
-                    if count > names.len() {
-                        names.push(format!("{} more", count - names.len()));
-                    }
-                    format!("generation {generation}, made {age} ago; not yet taken in: {}", names.join(", "))
-                }
-            },
-        }
-    }
-}
-
-impl ReadFile for Files {
-    fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
-        // Lines of any length may be looked at; they are cut when they are shown.
-        let limits = config::Limits { line_bytes: usize::MAX, ..self.limits };
-        let file = source::read_named(&self.root, path, &limits).map_err(|error| io::Error::other(error.to_string()))?;
-        let whole = usize::try_from(limits.file_bytes).unwrap_or(usize::MAX);
-        match file.text {
-            Ok(text) => Ok(text.bytes),
-            // As it is: the question decides what it means.
-            Err(SkipReason::Binary) => {
-                source::read_head(&self.root, path, whole).map_err(|reason| io::Error::other(reason.word()))
-            }
-            Err(reason) => Err(io::Error::other(reason.word())),
         }
     }
 }

@@ -21,7 +21,7 @@ use super::budget::Page;
 use super::escape;
 use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
-use super::repositories::{Readiness, Repositories, Unavailable};
+use super::repositories::{About, Readiness, Repositories, Stale, Unavailable};
 use super::{render, reply};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -51,6 +51,8 @@ pub(super) struct Marks {
     pub(super) sanitized: u64,
     /// Whether something was left out; the text says what, and how to get it.
     pub(super) truncated: bool,
+    /// How much the answer does not reflect yet; the text names the first files.
+    pub(super) stale: Option<Stale>,
 }
 
 /// What became of a call.
@@ -275,7 +277,8 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
     // Where others may be waiting for an answer too, what must be quick does not wait for an index.
     let waits = tool.class != Class::Control || host.server().is_none();
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
-    let opened = repositories.open(arguments.text("root"), waits, host);
+    let about = About::texts(arguments.free_texts(tool));
+    let opened = repositories.open(arguments.text("root"), waits, &about, host);
     let process = host.server().map(|server| (server, repositories.activity()));
     // Without a store there are no facts, but what the server does can be told all the same.
     let without_store = |text: &str| {
@@ -310,7 +313,7 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
             }
             let structured = answer.structured(page.room(), &freshness);
             let head = format!("{} · {freshness}", answer.render(&mut page));
-            let marks = Marks { truncated: page.is_cut(), ..Marks::default() };
+            let marks = Marks { truncated: page.is_cut(), stale: opened.stale(), ..Marks::default() };
             Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured, marks }
         }
         Err(error) => {

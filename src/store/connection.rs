@@ -198,7 +198,7 @@ pub(super) fn configure(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The file of changes that are not carried over yet.
-fn log_of(path: &Path) -> PathBuf {
+pub(super) fn log_of(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 

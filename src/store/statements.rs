@@ -29,9 +29,13 @@ pub(super) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 pub(super) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
 /// Settings of the connection that changes a store in place. A transaction that a loss of power takes back leaves the state
-/// before it.
-pub(super) const AMENDER_SETTINGS: &str =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
+/// before it. What is written goes to the log; it is carried over to the store when nobody waits.
+pub(super) const AMENDER_SETTINGS: &str = "
+PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000;
+PRAGMA temp_store = MEMORY;";
+
+/// Carries over to the store what readers of earlier states leave room for, and waits for nobody.
+pub(super) const CARRY_OVER: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {

@@ -13,7 +13,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{CachedStatement, Connection, params};
 
-pub use self::amend::{Amendment, Keys};
+pub use self::amend::{Amendment, Keys, carry_over};
 use self::numbering::{FileSites, Numbering, name_of};
 use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
@@ -50,6 +50,13 @@ pub struct Published {
     pub path: PathBuf,
     /// Size of the file.
     pub bytes: u64,
+}
+
+impl Published {
+    /// Whether the file was made for this state; else an earlier one was changed in place.
+    pub fn is_whole(&self, location: &Location) -> bool {
+        self.path == location.generation_path(self.identity.generation)
+    }
 }
 
 /// Writes `graph` as the repository's next generation and removes those that it supersedes. On failure everything is as before.

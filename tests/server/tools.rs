@@ -74,10 +74,10 @@ fn a_changed_file_is_in_the_next_answer() {
     client.ask("search", json!({"query": "helper"}));
     let file = client.place.path().join("repository/b.py");
     std::fs::write(&file, "def newcomer():\n    pass\n").expect("files can be written");
-    let text = client.ask("search", json!({"query": "newcomer"}));
+    let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
     assert!(text.contains("function newcomer") && text.contains("generation 2, up to date"), "{text}");
     std::fs::remove_file(&file).expect("it was written above");
-    let text = client.ask("search", json!({"query": "newcomer", "mode": "name"}));
+    let text = client.ask_fresh("search", &json!({"query": "newcomer", "mode": "name"}));
     assert!(text.starts_with("0 of 0") && text.contains("generation 3"), "{text}");
 }
 

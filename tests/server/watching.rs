@@ -1,10 +1,12 @@
 //! A session that edits and asks: every answer is about the files as they were when it was asked for, with a watch and without.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
+use cograph::store::Location;
 use serde_json::json;
 
-use super::client::Client;
+use super::client::{Client, PROMPT};
 
 fn save(client: &Client, path: &str, text: &str) {
     let path = client.place.path().join("repository").join(path);
@@ -19,7 +21,7 @@ fn an_answer_is_about_the_files_at_the_moment_of_the_question() {
     for number in 0..40 {
         let path = if number % 3 == 0 { format!("made_{number}/deep/b.py") } else { "a.py".to_owned() };
         save(&client, &path, &format!("def name_{number}():\n    return {number}\n"));
-        let text = client.ask("search", json!({"query": format!("name_{number}")}));
+        let text = client.ask_fresh("search", &json!({"query": format!("name_{number}")}));
         assert!(text.contains(&format!("name_{number}()")) && text.contains("up to date"), "{number}: {text}");
         if number % 3 == 0 {
             // The same question again: nothing was reported, and nothing is forgotten.
@@ -30,7 +32,7 @@ fn an_answer_is_about_the_files_at_the_moment_of_the_question() {
     let status = client.ask("status", json!({}));
     assert!(status.contains("directories watched"), "{status}");
     fs::remove_dir_all(client.place.path().join("repository/made_0")).expect("it was made");
-    let text = client.ask("search", json!({"query": "name_0"}));
+    let text = client.ask_fresh("search", &json!({"query": "name_0"}));
     assert!(!text.contains("made_0/") && text.contains("up to date"), "{text}");
 }
 
@@ -44,11 +46,37 @@ fn a_root_that_went_and_came_back_is_looked_at_as_a_whole() {
     fs::rename(&root, root.with_file_name("elsewhere")).expect("renamed");
     fs::create_dir(&root).expect("it is gone");
     save(&client, "c.py", "def another():\n    return 1\n");
-    let text = client.ask("search", json!({"query": "another"}));
+    let text = client.ask_fresh("search", &json!({"query": "another"}));
     assert!(text.contains("another()") && text.contains("up to date"), "{text}");
     save(&client, "c.py", "def a_third():\n    return 1\n");
-    let text = client.ask("search", json!({"query": "a_third"}));
+    let text = client.ask_fresh("search", &json!({"query": "a_third"}));
     assert!(text.contains("a_third()") && text.contains("up to date"), "{text}");
     let status = client.ask("status", json!({}));
     assert!(status.contains("all files are looked at for every question"), "{status}");
+}
+
+#[test]
+fn what_is_not_taken_in_in_time_is_named_in_every_form_of_an_answer() {
+    let mut client = Client::connected(&[]);
+    client.ask_fresh("search", &json!({"query": "helper"}));
+    let top = fs::canonicalize(client.place.path()).expect("it exists");
+    let location = Location::new(&top.join("cache"), &top.join("repository"));
+    let lock = location.lock(Duration::from_secs(30)).expect("nobody else writes for long");
+    for number in 0..12 {
+        save(&client, &format!("new_{number:02}.py"), "def newcomer():\n    pass\n");
+    }
+    let begun = Instant::now();
+    client.call("late", "search", json!({"query": "newcomer"}));
+    let answer = client.answer(&json!("late"));
+    assert!(begun.elapsed() < PROMPT, "an answer does not wait for another writer: {:?}", begun.elapsed());
+    let stale = "12 files being taken in";
+    let named = format!("; stale: {stale} (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 more)");
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.ends_with(&named)), "{text}");
+    assert_eq!(answer["result"]["_meta"]["stale"], json!(stale));
+    let status = client.ask("status", json!({}));
+    assert!(status.lines().next().is_some_and(|head| head.ends_with(&named)), "{status}");
+    drop(lock);
+    let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
+    assert!(text.starts_with("12 of 12"), "{text}");
 }

@@ -84,6 +84,9 @@ fn tool_result(reply: &Reply) -> Value {
     if reply.marks.sanitized > 0 {
         result["_meta"]["sanitized"] = Value::from(reply.marks.sanitized);
     }
+    if let Some(stale) = reply.marks.stale {
+        result["_meta"]["stale"] = Value::from(stale.to_string());
+    }
     if reply.marks.truncated {
         result["_meta"]["truncated"] = Value::Bool(true);
     }

@@ -2,47 +2,29 @@
 //! are watched while they are in use; whatever stands in the way of that, every question looks at everything.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{Builder, JoinHandle};
+use std::sync::Arc;
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::config;
 use crate::index::{self, ChangeSet, IndexError, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
+use crate::model::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch};
 
 /// A repository that nobody has asked about for so long is no longer watched.
 const IDLE: Duration = Duration::from_secs(60);
-/// Time between two looks for those.
-const SWEEP: Duration = Duration::from_secs(5);
 /// All files are looked at once in so long even so: there are ways to change a file that no system reports, such as memory
 /// that is mapped to it.
 const TRUSTED: Duration = Duration::from_secs(60);
 
 /// The watches of a process.
-pub(super) struct Watches {
-    shared: Arc<Shared>,
-    timer: Mutex<Option<JoinHandle<()>>>,
-}
+pub(super) struct Watches(Arc<Kept<Location, Repository>>);
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    /// Wakes the timer: something is watched, or it all ends.
-    wake: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    repositories: Vec<Repository>,
-    ended: bool,
-}
-
 struct Repository {
-    location: Location,
-    used: Instant,
     watch: Slot,
     /// A state of the store of which it is known that it reflects every file outside of `reported`, and when all were looked
     /// at last. None while a question looks at what was reported.
@@ -53,8 +35,10 @@ struct Repository {
 }
 
 /// A watch on its way through the threads.
+#[derive(Default)]
 enum Slot {
     /// It is being made, or somebody reads it: others look at everything meanwhile.
+    #[default]
     Away,
     Here(Box<Watch>),
     /// It cannot be; why.
@@ -71,7 +55,7 @@ enum Known {
 
 impl Watches {
     pub(super) fn new() -> Self {
-        Self { shared: Arc::default(), timer: Mutex::default() }
+        Self(Arc::new(Kept::new("watch-idle", IDLE)))
     }
 
     /// Compares a store with its repository; see [`index::freshness`].
@@ -98,7 +82,7 @@ impl Watches {
             }
             Known::Reported(paths, looked) => (index::freshness_of(&paths, snapshot, limits, verified, cancel)?, looked, paths),
         };
-        if let Some(repository) = self.shared.lock().find(location) {
+        self.0.with(location, |repository| {
             repository.known = repository.known.or(Some((store, looked)));
             // They are looked at again until a store reflects them.
             match found.len() {
@@ -106,165 +90,103 @@ impl Watches {
                 Some(_) => repository.reported.paths.extend(found.paths().cloned().chain(asked)),
                 None => repository.reported.everything = true,
             }
-        }
+        });
         Ok(found)
     }
 
     /// A run that began after `looked` has made this state of the store: it reflects all but what was reported since.
     pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
-        if let Some(repository) = self.shared.lock().find(location)
-            && repository.taken.is_none_or(|taken| taken < looked)
-            && let Some((_, before)) = repository.known.filter(|(_, before)| *before <= looked)
-        {
-            repository.known = Some((store, before));
-        }
+        self.0.with(location, |repository| {
+            if repository.taken.is_none_or(|taken| taken < looked)
+                && let Some((_, before)) = repository.known.filter(|(_, before)| *before <= looked)
+            {
+                repository.known = Some((store, before));
+            }
+        });
     }
 
     /// Begins to watch a repository that is going to be asked about.
     pub(super) fn attend(&self, location: &Location, threads: usize) {
-        {
-            let mut state = self.shared.lock();
-            if let Some(repository) = state.find(location) {
-                repository.used = Instant::now();
-                return;
-            }
-            state.repositories.push(Repository::new(location));
+        if self.0.touch_or_put(location, Repository::default) {
+            self.begin(location, threads);
         }
-        self.begin(location, threads);
     }
 
     /// The repositories that are in use: the location, and how many directories are watched, or why none is.
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
-        let state = self.shared.lock();
-        let all = state.repositories.iter().filter_map(|repository| {
+        let all = self.0.each(|location, repository| {
             let watched = match &repository.watch {
                 Slot::Away => return None,
                 Slot::Here(watch) => Ok(watch.directories()),
                 Slot::None(reason) => Err(reason.clone()),
             };
-            Some((repository.location.clone(), watched))
+            Some((location.clone(), watched))
         });
-        all.collect()
+        all.into_iter().flatten().collect()
     }
 
     /// What is known now, with everything that was reported up to now.
     fn known(&self, location: &Location, store: Identity, limits: &config::Limits, cancel: &CancelToken) -> Known {
         self.attend(location, limits.threads);
-        let mut watch = {
-            let mut state = self.shared.lock();
-            let Some(repository) = state.find(location) else { return Known::Nothing { watched: false } };
-            match std::mem::replace(&mut repository.watch, Slot::Away) {
-                Slot::Here(watch) => watch,
-                other => {
-                    repository.watch = other;
-                    return Known::Nothing { watched: false };
-                }
+        let take = |repository: &mut Repository| match std::mem::take(&mut repository.watch) {
+            Slot::Here(watch) => Some(watch),
+            other => {
+                repository.watch = other;
+                None
             }
         };
+        let Some(mut watch) = self.0.with(location, take).flatten() else { return Known::Nothing { watched: false } };
         let drained = watch.drain(cancel);
-        let mut state = self.shared.lock();
-        let Some(repository) = state.find(location) else { return Known::Nothing { watched: false } };
-        match drained {
+        let known = self.0.with(location, |repository| match drained {
             Ok(hints) => {
                 repository.watch = Slot::Here(watch);
                 repository.reported.extend(hints);
+                repository.asked_now(store)
             }
             Err(error) => {
                 tracing::warn!(%error, "a repository is no longer watched");
                 repository.watch = Slot::None(error.to_string());
                 repository.known = None;
-                return Known::Nothing { watched: false };
+                Known::Nothing { watched: false }
             }
-        }
-        repository.taken = Some(Instant::now());
-        match repository.known {
-            Some((known, looked)) if known == store && looked.elapsed() < TRUSTED && !repository.reported.everything => {
-                let reported = std::mem::take(&mut repository.reported);
-                if !reported.is_empty() {
-                    // Others look at everything while this one finds out what the reports mean.
-                    repository.known = None;
-                }
-                Known::Reported(reported.paths, looked)
-            }
-            _ => {
-                (repository.known, repository.reported) = (None, Hints::default());
-                Known::Nothing { watched: true }
-            }
-        }
+        });
+        known.unwrap_or(Known::Nothing { watched: false })
     }
 
     /// Makes a watch, on a thread of its own: the question that wants it looks at everything meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
-        let (shared, own) = (Arc::clone(&self.shared), location.clone());
+        let (kept, own) = (Arc::clone(&self.0), location.clone());
         let make = move || {
             let made = Watch::start(own.root(), threads, &CancelToken::new());
             if let Err(error) = &made {
                 tracing::warn!(%error, "a repository is not watched");
             }
-            if let Some(repository) = shared.lock().find(&own) {
-                repository.watch = made.map_or_else(|error| Slot::None(error.to_string()), |watch| Slot::Here(Box::new(watch)));
-            }
+            let slot = made.map_or_else(|error| Slot::None(error.to_string()), |watch| Slot::Here(Box::new(watch)));
+            kept.with(&own, |repository| repository.watch = slot);
         };
-        if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make)
-            && let Some(repository) = self.shared.lock().find(location)
-        {
-            repository.watch = Slot::None(error.to_string());
+        if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
+            self.0.with(location, |repository| repository.watch = Slot::None(error.to_string()));
         }
-        let mut timer = self.timer.lock().unwrap_or_else(PoisonError::into_inner);
-        if timer.is_none() {
-            let shared = Arc::clone(&self.shared);
-            // Without it repositories stay watched until the process ends.
-            *timer = Builder::new().name("watch-timer".to_owned()).spawn(move || shared.run_timer()).ok();
-        }
-        drop(timer);
-        self.shared.wake.notify_all();
-    }
-}
-
-impl Drop for Watches {
-    fn drop(&mut self) {
-        self.shared.lock().ended = true;
-        self.shared.wake.notify_all();
-        if let Some(timer) = self.timer.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
-            // A timer that panicked has nothing left to end.
-            let _ = timer.join();
-        }
-    }
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Every change of the state is a few assignments that cannot panic half-way.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn run_timer(&self) {
-        let mut state = self.lock();
-        while !state.ended {
-            state = if state.repositories.is_empty() {
-                self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
-            } else {
-                self.wake.wait_timeout(state, SWEEP).unwrap_or_else(PoisonError::into_inner).0
-            };
-            let (idle, used) = state.repositories.drain(..).partition::<Vec<_>, _>(|entry| entry.used.elapsed() >= IDLE);
-            state.repositories = used;
-            // To end a watch is to close its queue.
-            drop(state);
-            drop(idle);
-            state = self.lock();
-        }
-    }
-}
-
-impl State {
-    fn find(&mut self, location: &Location) -> Option<&mut Repository> {
-        self.repositories.iter_mut().find(|repository| repository.location == *location)
     }
 }
 
 impl Repository {
-    fn new(location: &Location) -> Self {
-        let (location, reported) = (location.clone(), Hints::default());
-        Self { location, used: Instant::now(), watch: Slot::Away, known: None, reported, taken: None }
+    /// What a question knows that asks now, with all reports up to now.
+    fn asked_now(&mut self, store: Identity) -> Known {
+        self.taken = Some(Instant::now());
+        match self.known {
+            Some((known, looked)) if known == store && looked.elapsed() < TRUSTED && !self.reported.everything => {
+                let reported = std::mem::take(&mut self.reported);
+                if !reported.is_empty() {
+                    // Others look at everything while this one finds out what the reports mean.
+                    self.known = None;
+                }
+                Known::Reported(reported.paths, looked)
+            }
+            _ => {
+                (self.known, self.reported) = (None, Hints::default());
+                Known::Nothing { watched: true }
+            }
+        }
     }
 }

@@ -13,9 +13,9 @@ use super::numbering::{FileSites, Numbering, key, name_of, references};
 use super::{RowWriter, file_edges, relations};
 use crate::model::Verdict;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, Target};
-use crate::store::connection::{Snapshot, Store};
+use crate::store::connection::{Snapshot, Store, log_of};
 use crate::store::error::{StoreError, StoreErrorKind};
-use crate::store::location::WriterLock;
+use crate::store::location::{Location, WriterLock};
 use crate::store::rows::{FileRow, Identity};
 use crate::store::statements;
 
@@ -174,6 +174,21 @@ impl Amendment<'_> {
         });
         self.changed.iter().copied().chain(others.map(|(file, _)| *file))
     }
+}
+
+/// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
+const SHORT_LOG: u64 = 4 << 20;
+
+/// Carries over to the newest store of a repository what has been written beside it, if that is much. Readers and writers
+/// go on meanwhile.
+pub fn carry_over(location: &Location) -> Result<(), StoreError> {
+    let store = Store::open_newest(location)?;
+    let path = store.path().to_path_buf();
+    if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
+        return Ok(());
+    }
+    let carried = open(&path).and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
+    carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
 }
 
 /// The range for so many keys: the one at hand if they fit, else a new one with room to grow.

@@ -1,0 +1,219 @@
+//! Things that are kept while they are in use, by key, and let go when nobody has used them for a while: by a thread that is
+//! there as long as something is kept, and sleeps until the first of them can be let go. Knows nothing of what the things are.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// What is kept. Dropping it lets go of everything.
+#[derive(Debug)]
+pub struct Kept<K, T> {
+    shared: Arc<Shared<K, T>>,
+    /// The name of the thread.
+    name: &'static str,
+    /// How long something is kept after its last use.
+    idle: Duration,
+    sweeper: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared<K, T> {
+    state: Mutex<State<K, T>>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State<K, T> {
+    entries: Vec<Entry<K, T>>,
+    /// Whether there is a thread that sweeps.
+    is_swept: bool,
+    ended: bool,
+}
+
+#[derive(Debug)]
+struct Entry<K, T> {
+    key: K,
+    used: Instant,
+    value: T,
+}
+
+impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
+    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is called `name`.
+    pub fn new(name: &'static str, idle: Duration) -> Self {
+        let state = State { entries: Vec::new(), is_swept: false, ended: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        Self { shared, name, idle, sweeper: Mutex::default() }
+    }
+
+    /// Of what something is kept.
+    pub fn keys(&self) -> Vec<K> {
+        self.shared.lock().entries.iter().map(|entry| entry.key.clone()).collect()
+    }
+
+    /// Says that something is in use. False if it is not kept.
+    pub fn touch(&self, key: &K) -> bool {
+        let mut state = self.shared.lock();
+        state.find(key).map(|entry| entry.used = Instant::now()).is_some()
+    }
+
+    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of it.
+    pub fn with<R>(&self, key: &K, work: impl FnOnce(&mut T) -> R) -> Option<R> {
+        self.shared.lock().find(key).map(|entry| work(&mut entry.value))
+    }
+
+    /// Looks at everything.
+    pub fn each<R>(&self, mut work: impl FnMut(&K, &T) -> R) -> Vec<R> {
+        self.shared.lock().entries.iter().map(|entry| work(&entry.key, &entry.value)).collect()
+    }
+
+    /// Keeps something, in place of what was kept under the same key.
+    pub fn put(&self, key: &K, value: T) {
+        let before = {
+            let mut state = self.shared.lock();
+            let before = state.take(key);
+            state.entries.push(Entry { key: key.clone(), used: Instant::now(), value });
+            before
+        };
+        // Outside of the lock: this can be a lot of memory.
+        drop(before);
+        self.begin_to_sweep();
+    }
+
+    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True if that was so.
+    pub fn touch_or_put(&self, key: &K, make: impl FnOnce() -> T) -> bool {
+        {
+            let mut state = self.shared.lock();
+            if let Some(entry) = state.find(key) {
+                entry.used = Instant::now();
+                return false;
+            }
+            state.entries.push(Entry { key: key.clone(), used: Instant::now(), value: make() });
+        }
+        self.begin_to_sweep();
+        true
+    }
+
+    /// Takes something out.
+    pub fn take(&self, key: &K) -> Option<T> {
+        self.shared.lock().take(key)
+    }
+
+    fn begin_to_sweep(&self) {
+        let mut sweeper = self.sweeper.lock().unwrap_or_else(PoisonError::into_inner);
+        if std::mem::replace(&mut self.shared.lock().is_swept, true) {
+            return;
+        }
+        if let Some(ended) = sweeper.take() {
+            // It has said that it sweeps no more: there is nothing left that could fail.
+            let _ = ended.join();
+        }
+        let (shared, idle) = (Arc::clone(&self.shared), self.idle);
+        match Builder::new().name(self.name.to_owned()).spawn(move || shared.sweep(idle)) {
+            Ok(thread) => *sweeper = Some(thread),
+            Err(error) => {
+                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go again");
+                let mut state = self.shared.lock();
+                state.is_swept = false;
+                let all = std::mem::take(&mut state.entries);
+                drop(state);
+                drop(all);
+            }
+        }
+    }
+}
+
+impl<K, T> Drop for Kept<K, T> {
+    fn drop(&mut self) {
+        self.shared.lock().ended = true;
+        self.shared.changed.notify_all();
+        if let Some(thread) = self.sweeper.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // It only lets go of things.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl<K, T> Shared<K, T> {
+    fn lock(&self) -> MutexGuard<'_, State<K, T>> {
+        // Whatever is done under the lock leaves whole entries.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The life of the thread: until nothing is kept.
+    fn sweep(&self, idle: Duration) {
+        let mut state = self.lock();
+        loop {
+            let now = Instant::now();
+            let all = std::mem::take(&mut state.entries).into_iter();
+            let (unused, used): (Vec<_>, Vec<_>) = all.partition(|entry| now.duration_since(entry.used) >= idle);
+            state.entries = used;
+            if !unused.is_empty() {
+                drop(state);
+                // Outside of the lock: this can be a lot of memory, and files to close.
+                drop(unused);
+                state = self.lock();
+                continue;
+            }
+            let next = state.entries.iter().map(|entry| entry.used + idle).min();
+            let Some(next) = next.filter(|_| !state.ended) else {
+                state.is_swept = false;
+                return;
+            };
+            let wait = next.saturating_duration_since(now);
+            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl<K: PartialEq, T> State<K, T> {
+    fn find(&mut self, key: &K) -> Option<&mut Entry<K, T>> {
+        self.entries.iter_mut().find(|entry| entry.key == *key)
+    }
+
+    fn take(&mut self, key: &K) -> Option<T> {
+        let place = self.entries.iter().position(|entry| entry.key == *key)?;
+        Some(self.entries.swap_remove(place).value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{SyncSender, sync_channel};
+
+    /// Tells when it is let go.
+    struct Told(u32, SyncSender<u32>);
+
+    impl Drop for Told {
+        fn drop(&mut self) {
+            // The test may have ended.
+            let _ = self.1.send(self.0);
+        }
+    }
+
+    const PATIENCE: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn what_nobody_uses_is_let_go_and_what_is_used_stays() {
+        let (sender, receiver) = sync_channel(16);
+        let kept = Kept::new("kept-test", Duration::from_millis(20));
+        for round in 0..3 {
+            let begun = Instant::now();
+            assert!(kept.touch_or_put(&"a", || Told(round, sender.clone())));
+            assert_eq!(receiver.recv_timeout(PATIENCE), Ok(round));
+            assert!(begun.elapsed() >= Duration::from_millis(20));
+            assert!(!kept.touch(&"a") && kept.keys().is_empty(), "and a new thread comes with the next thing");
+        }
+        let forever = Kept::new("kept-test", Duration::from_secs(3600));
+        forever.put(&1, Told(1, sender.clone()));
+        forever.put(&2, Told(2, sender.clone()));
+        assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Told(9, sender.clone())));
+        assert_eq!(forever.with(&2, |told| told.0), Some(2));
+        forever.put(&2, Told(3, sender.clone()));
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
+        assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
+        assert_eq!((receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))), (Ok(1), vec![(2, 3)]));
+        drop(forever);
+        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(3), "the end does not wait for the hour to pass");
+    }
+}

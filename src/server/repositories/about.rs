@@ -1,0 +1,103 @@
+//! What a question is about, as far as its arguments tell: so that of many changed files those are taken in first that it could
+//! speak of. A guess that decides about an order, never about what is taken in.
+
+use super::Files;
+use crate::index::ChangeSet;
+use crate::model::RepoPath;
+use crate::query::ReadFile;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// So many changed files are taken in together: nothing is won by an order among them.
+const FEW: usize = 16;
+/// Words shorter than this are everywhere.
+const SHORT: usize = 3;
+/// How long the changed files may be searched for words.
+const SEARCH: Duration = Duration::from_millis(60);
+
+/// The names in the arguments of a call.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(in crate::server) struct About {
+    /// What could be paths, or ends of paths.
+    paths: BTreeSet<String>,
+    /// What could be names in a text.
+    words: BTreeSet<String>,
+}
+
+impl About {
+    /// From everything that a caller wrote freely.
+    pub(in crate::server) fn texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+        let mut about = Self::default();
+        for text in texts {
+            for part in text.split_whitespace() {
+                let path = part.split(':').next().unwrap_or_default().trim_start_matches("./").trim_end_matches('/');
+                about.paths.extend(Some(path.to_owned()).filter(|path| !path.is_empty()));
+            }
+            let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            about.words.extend(words.filter(|word| word.chars().count() >= SHORT).map(str::to_owned));
+        }
+        about
+    }
+
+    /// Those of many changes that matter to the question, and the others; none if they need not be kept apart.
+    pub(super) fn split(&self, changes: &ChangeSet, files: &Files) -> Option<(ChangeSet, ChangeSet)> {
+        if changes.len()? <= FEW {
+            return None;
+        }
+        let until = Instant::now() + SEARCH;
+        let matters = |path: &RepoPath| self.names(path) || (Instant::now() < until && self.is_mentioned_in(path, files));
+        let wanted: BTreeSet<&RepoPath> = changes.paths().filter(|path| matters(path)).collect();
+        if wanted.is_empty() || wanted.len() > FEW {
+            return None;
+        }
+        changes.split(|path| wanted.contains(path))
+    }
+
+    /// Whether an argument names the file, its end or a directory above it.
+    fn names(&self, path: &RepoPath) -> bool {
+        self.paths.iter().any(|named| {
+            let inside = path.as_str().strip_prefix(named.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            inside || path.as_str().strip_suffix(named.as_str()).is_some_and(|before| before.ends_with('/'))
+        })
+    }
+
+    fn is_mentioned_in(&self, path: &RepoPath, files: &Files) -> bool {
+        let Ok(bytes) = files.read(path) else { return false };
+        let text = String::from_utf8_lossy(&bytes);
+        self.words.iter().any(|word| text.contains(word.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limits;
+
+    #[test]
+    fn of_many_changes_those_come_first_that_an_argument_names_or_mentions() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let root = std::fs::canonicalize(place.path()).expect("it exists");
+        std::fs::create_dir(root.join("sub")).expect("it is new");
+        for number in 0..40 {
+            let text = format!("def name_{number}_end():\n    pass\n");
+            std::fs::write(root.join(format!("sub/file_{number}.py")), text).expect("written");
+        }
+        let gone: Vec<RepoPath> =
+            (0..40).map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed")).collect();
+        let files = Files { root, limits: Limits::default() };
+        let all = ChangeSet::Some { touched: Vec::new(), gone };
+        let first = |texts: &[&str]| -> Vec<String> {
+            let split = About::texts(texts.iter().copied()).split(&all, &files);
+            split.map_or(Vec::new(), |(first, rest)| {
+                assert_eq!(first.len().zip(rest.len()).map(|(first, rest)| first + rest), Some(40), "none is lost");
+                first.paths().map(ToString::to_string).collect()
+            })
+        };
+        assert_eq!(first(&["name_7_end"]), ["sub/file_7.py"]);
+        assert_eq!(first(&["Outer.name_7_end", "file_9.py::x"]), ["sub/file_7.py", "sub/file_9.py"]);
+        assert_eq!(first(&["sub/file_3.py:10-20"]), ["sub/file_3.py"]);
+        for all_or_none in [&["sub"][..], &["elsewhere.py"], &["def pass"], &[]] {
+            assert_eq!(first(all_or_none), [""; 0], "{all_or_none:?}");
+        }
+    }
+}

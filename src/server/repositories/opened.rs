@@ -1,0 +1,95 @@
+//! A repository that can be asked, and the words for how its answers stand to the files: one wording for the first line of an
+//! answer, for the JSON of it, and for what programs are told beside it.
+
+use super::{Files, rough};
+use crate::config;
+use crate::index::ChangeSet;
+use crate::model::{RepoPath, SkipReason};
+use crate::query::ReadFile;
+use crate::server::escape::SafeLine;
+use crate::server::reply;
+use crate::source;
+use crate::store::Snapshot;
+use serde_json::Value;
+use std::fmt;
+use std::io;
+use std::time::SystemTime;
+
+/// Files that an answer names because it does not reflect them yet; more are counted.
+const NAMED_FILES: usize = 5;
+
+/// A repository that can be asked.
+pub(in crate::server) struct Opened {
+    /// Its store at one moment.
+    pub(in crate::server) snapshot: Snapshot,
+    /// Its files.
+    pub(in crate::server) files: Files,
+    /// Changes of the files that the store does not reflect yet; an index run takes them in.
+    pub(super) behind: Option<ChangeSet>,
+}
+
+/// How much an answer does not reflect yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::server) enum Stale {
+    /// So many files.
+    Files(usize),
+    /// Every file: the store was made by other rules.
+    All,
+}
+
+impl fmt::Display for Stale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Files(1) => f.write_str("1 file being taken in"),
+            Self::Files(count) => write!(f, "{count} files being taken in"),
+            Self::All => f.write_str("all files being taken in"),
+        }
+    }
+}
+
+impl Opened {
+    /// How much the answer does not reflect yet, if anything.
+    pub(in crate::server) fn stale(&self) -> Option<Stale> {
+        self.behind.as_ref().map(|changes| changes.len().map_or(Stale::All, Stale::Files))
+    }
+
+    /// The same for programs as `freshness` for people, with every file.
+    pub(in crate::server) fn state(&self) -> Value {
+        let files = self.behind.iter().flat_map(ChangeSet::paths).map(RepoPath::as_str).collect();
+        reply::index(self.snapshot.meta().identity, self.stale(), files)
+    }
+
+    /// Of which state of the files the answer speaks.
+    pub(in crate::server) fn freshness(&self) -> String {
+        let meta = self.snapshot.meta();
+        let generation = meta.identity.generation;
+        let Some((changes, stale)) = self.behind.as_ref().zip(self.stale()) else {
+            return format!("generation {generation}, up to date");
+        };
+        let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
+        let Some(count) = changes.len() else {
+            return format!("generation {generation}, made {age} ago by other rules; stale: {stale}");
+        };
+        let names = changes.paths().take(NAMED_FILES).map(|path| SafeLine::new(path.as_str(), 120).to_string());
+        let more = (count > NAMED_FILES).then(|| format!("{} more", count - NAMED_FILES));
+        let named: Vec<String> = names.chain(more).collect();
+        format!("generation {generation}, made {age} ago; stale: {stale} ({})", named.join(", "))
+    }
+}
+
+impl ReadFile for Files {
+    fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
+        // Lines of any length may be looked at; they are cut when they are shown.
+        let limits = config::Limits { line_bytes: usize::MAX, ..self.limits };
+        let file = source::read_named(&self.root, path, &limits).map_err(|error| io::Error::other(error.to_string()))?;
+        let whole = usize::try_from(limits.file_bytes).unwrap_or(usize::MAX);
+        match file.text {
+            Ok(text) => Ok(text.bytes),
+            // As it is: the question decides what it means.
+            Err(SkipReason::Binary) => {
+                source::read_head(&self.root, path, whole).map_err(|reason| io::Error::other(reason.word()))
+            }
+            Err(reason) => Err(io::Error::other(reason.word())),
+        }
+    }
+}
