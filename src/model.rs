@@ -1,12 +1,11 @@
 //! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour that needs another module.
 //!
 //! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole repository, `cancel` how
-//! work is told to stop, `kept` how what is in use is kept and let go, `packed` how facts and results are kept in few bytes.
+//! work is told to stop, `packed` how facts and results are kept in few bytes.
 
 pub mod cancel;
 pub mod facts;
 pub mod graph;
-pub mod kept;
 pub mod packed;
 
 use std::fmt;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use super::kept::Kept;
 use super::resident::Resident;
-use crate::model::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
 
 /// How long what is known of a repository is kept after its last use.

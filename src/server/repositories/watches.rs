@@ -7,10 +7,9 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use crate::config;
-use crate::index::{self, ChangeSet, IndexError, Verified};
+use crate::index::{self, ChangeSet, IndexError, Kept, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::model::kept::Kept;
 use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch};
 
