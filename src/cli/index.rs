@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// Print the numbers as one JSON object
     #[arg(long)]
     json: bool,
-    /// Show how long each phase took
+    /// Show how long each phase took, and what all cores computed in it
     #[arg(long)]
     timings: bool,
     /// Build the index even if nothing has changed
@@ -216,8 +216,11 @@ fn timings_line(timings: &[Timing]) -> String {
     if timings.is_empty() {
         return "nothing was read\n".to_owned();
     }
-    let parts: Vec<String> =
-        timings.iter().map(|timing| format!("{} {:.3} s", timing.phase.word(), timing.elapsed.as_secs_f64())).collect();
+    let part = |word: &str, elapsed: Duration, cpu: Duration| {
+        format!("{word} {:.3} s ({:.3} CPU)", elapsed.as_secs_f64(), cpu.as_secs_f64())
+    };
+    let mut parts: Vec<String> = timings.iter().map(|timing| part(timing.phase.word(), timing.elapsed, timing.cpu)).collect();
+    parts.push(part("all", timings.iter().map(|timing| timing.elapsed).sum(), timings.iter().map(|timing| timing.cpu).sum()));
     format!("{}\n", parts.join(" · "))
 }
 
@@ -236,10 +239,10 @@ fn json(summary: &Summary) -> String {
         languages = languages.object(grammar::language(numbers.language).name, language.number("problems", numbers.problems));
     }
     let skipped = report.skipped.iter().fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
-    let phases = summary
-        .timings
-        .iter()
-        .fold(Object::new(), |object, timing| object.number(timing.phase.word(), milliseconds(timing.elapsed)));
+    let phases = |duration: fn(&Timing) -> Duration| {
+        let number = |object: Object, timing: &Timing| object.number(timing.phase.word(), milliseconds(duration(timing)));
+        summary.timings.iter().fold(Object::new(), number)
+    };
     Object::new()
         .boolean("changed", summary.changed)
         .number("generation", summary.generation)
@@ -254,6 +257,7 @@ fn json(summary: &Summary) -> String {
         .object("skipped", skipped)
         .number("store_bytes", summary.store_bytes)
         .number("milliseconds", milliseconds(summary.elapsed))
-        .object("phases_milliseconds", phases)
+        .object("phases_milliseconds", phases(|timing| timing.elapsed))
+        .object("phases_cpu_milliseconds", phases(|timing| timing.cpu))
         .finish()
 }

@@ -10,6 +10,8 @@ pub enum Phase {
     Walk,
     /// Reading files and extracting their facts.
     Extract,
+    /// Putting the names and scopes of all files together.
+    Tables,
     /// Resolving references.
     Resolve,
     /// Writing the store.
@@ -18,13 +20,14 @@ pub enum Phase {
 
 impl Phase {
     /// Every phase, in order.
-    pub const ALL: [Self; 4] = [Self::Walk, Self::Extract, Self::Resolve, Self::Write];
+    pub const ALL: [Self; 5] = [Self::Walk, Self::Extract, Self::Tables, Self::Resolve, Self::Write];
 
     /// The word that people see.
     pub fn word(self) -> &'static str {
         match self {
             Self::Walk => "list",
             Self::Extract => "parse",
+            Self::Tables => "tables",
             Self::Resolve => "resolve",
             Self::Write => "write",
         }
@@ -49,29 +52,39 @@ pub struct Timing {
     pub phase: Phase,
     /// Its duration by the clock on the wall.
     pub elapsed: Duration,
+    /// What all threads of the process computed in it.
+    pub cpu: Duration,
 }
 
 /// Takes the time of phases, one after the other.
 pub(super) struct Stopwatch {
     last: Instant,
+    last_cpu: Duration,
     laps: Vec<Timing>,
 }
 
 impl Stopwatch {
     pub(super) fn start() -> Self {
-        Self { last: Instant::now(), laps: Vec::new() }
+        Self { last: Instant::now(), last_cpu: cpu_time(), laps: Vec::new() }
     }
 
     /// Ends a phase; the next one begins.
     pub(super) fn lap(&mut self, phase: Phase) {
-        let now = Instant::now();
-        self.laps.push(Timing { phase, elapsed: now.duration_since(self.last) });
-        self.last = now;
+        let (now, cpu) = (Instant::now(), cpu_time());
+        self.laps.push(Timing { phase, elapsed: now.duration_since(self.last), cpu: cpu.saturating_sub(self.last_cpu) });
+        (self.last, self.last_cpu) = (now, cpu);
     }
 
     pub(super) fn laps(self) -> Vec<Timing> {
         self.laps
     }
+}
+
+/// What all threads of this process have computed, those that have ended included.
+fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    let part = |number: i64| u64::try_from(number).expect("CPU time is not negative");
+    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
 /// Counts the files of a phase from several threads and reports some two hundred times in all.

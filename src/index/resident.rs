@@ -49,7 +49,9 @@ impl Resident {
         stopwatch.lap(Phase::Extract);
 
         let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
+        (run.progress)(Progress { phase: Phase::Tables, done: 0, total: 0 });
         let tables = workers.run(|| Tables::new(&files, &project_files)).map_err(failed)?;
+        stopwatch.lap(Phase::Tables);
         let results = resolve(&tables, &files, 0..files.len(), run, &workers);
         run.check(root)?;
         let mut resolutions = vec![FileResolution::default(); files.len()];
@@ -160,6 +162,7 @@ impl Resident {
         let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
         let Self { tables, project_files, asked, .. } = self;
         let updated = workers.run(|| tables.update(&records, project_files, asked)).map_err(failed)?;
+        stopwatch.lap(Phase::Tables);
         let affected: Vec<usize> = updated.affected.iter().map(|file| file.0 as usize).collect();
         let results = resolve(&self.tables, &records, affected.iter().copied(), run, &workers);
         run.check(root)?;

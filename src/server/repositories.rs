@@ -360,7 +360,8 @@ fn share(phase: Phase) -> (u32, u32) {
     match phase {
         Phase::Walk => (1, 20),
         Phase::Extract => (20, 700),
-        Phase::Resolve => (700, 900),
+        Phase::Tables => (700, 720),
+        Phase::Resolve => (720, 900),
         Phase::Write => (900, 999),
     }
 }
@@ -402,7 +403,7 @@ mod tests {
     #[test]
     fn progress_never_goes_back() {
         let mut last = 0;
-        for phase in [Phase::Walk, Phase::Extract, Phase::Resolve, Phase::Write] {
+        for phase in Phase::ALL {
             for done in [0, 1, 50, 100] {
                 let now = report(Progress { phase, done, total: 100 }).thousandths;
                 assert!(now >= last && now < 1000, "{phase:?} {done}");

@@ -105,8 +105,8 @@ impl Message {
             Self::Parsing { thread, path } => ("parsing", vec![number(*thread), path.to_string()]),
             Self::Trying(path) => ("trying", vec![path.to_string()]),
             Self::Hangs(path) => ("hangs", vec![path.to_string()]),
-            Self::Timing(Timing { phase, elapsed }) => {
-                ("timing", vec![phase.word().to_owned(), number(u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX))])
+            Self::Timing(Timing { phase, elapsed, cpu }) => {
+                ("timing", vec![phase.word().to_owned(), number(microseconds(*elapsed)), number(microseconds(*cpu))])
             }
             Self::Finished { changed } => ("finished", vec![number(u64::from(*changed))]),
             Self::Failed { message, hint } => ("failed", vec![message.replace('\0', " "), hint.replace('\0', " ")]),
@@ -130,7 +130,8 @@ impl Message {
             "hangs" => Self::Hangs(RepoPath::new(&next()?)?),
             "timing" => {
                 let phase = phase(&next()?)?;
-                Self::Timing(Timing { phase, elapsed: Duration::from_micros(next()?.parse().ok()?) })
+                let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
+                Self::Timing(Timing { phase, elapsed: duration()?, cpu: duration()? })
             }
             "finished" => Self::Finished { changed: next()? != "0" },
             "failed" => Self::Failed { message: next()?, hint: next()? },
@@ -165,6 +166,10 @@ fn size(number: u64) -> Option<usize> {
 
 fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]
@@ -203,7 +208,11 @@ mod tests {
             Message::Parsing { thread: 4, path: path("a\nb") },
             Message::Trying(path("x")),
             Message::Hangs(path("y")),
-            Message::Timing(Timing { phase: Phase::Write, elapsed: Duration::from_micros(1_234) }),
+            Message::Timing(Timing {
+                phase: Phase::Write,
+                elapsed: Duration::from_micros(1_234),
+                cpu: Duration::from_micros(2_345),
+            }),
             Message::Finished { changed: true },
             Message::Failed { message: "one\ntwo".to_owned(), hint: "three".to_owned() },
         ];
