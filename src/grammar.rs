@@ -27,7 +27,7 @@ pub(crate) use type_rule::TypeRule;
 pub use values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 
 use crate::model::LanguageId;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
 use std::sync::OnceLock;
 
@@ -53,9 +53,15 @@ pub struct Language {
     pub grammar: tree_sitter::Language,
     /// The manifest's sections that are not about single node kinds.
     pub manifest: Manifest,
+    /// Which kinds are tokens without a name.
+    tokens: Vec<bool>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
+    /// Names of members that builtin types have.
+    common_members: FxHashSet<String>,
+    /// Words that need no import: builtin functions and types, and what the language imports by itself.
+    builtin_names: FxHashSet<String>,
     /// Every name of a type with a table of type flow -> the name of the table.
     flows: FxHashMap<String, String>,
 }
@@ -64,6 +70,11 @@ impl Language {
     /// Whether a text is a word of the language itself: a keyword or the name of a builtin type.
     pub(crate) fn is_word(&self, text: &str) -> bool {
         self.grammar.id_for_node_kind(text, false) != 0 || self.manifest.builtins.types.iter().any(|name| name == text)
+    }
+
+    /// Whether nodes of this kind are tokens without a name: `(`, `if`, ….
+    pub(crate) fn is_token(&self, kind: u16) -> bool {
+        self.tokens.get(usize::from(kind)).copied().unwrap_or_default()
     }
 
     /// The rule for nodes of this kind in statement or expression position.
@@ -81,6 +92,16 @@ impl Language {
         self.patterns.get(usize::from(kind))?.as_ref()
     }
 
+    /// Whether builtin types have members of this name, so that it tells nothing about a receiver.
+    pub(crate) fn is_common_member(&self, name: &str) -> bool {
+        self.common_members.contains(name)
+    }
+
+    /// Whether the language knows this name in every file: a builtin function or type, or one of its prelude.
+    pub(crate) fn is_builtin(&self, name: &str) -> bool {
+        self.builtin_names.contains(name)
+    }
+
     /// The table of type flow for a builtin type, with the name it stands under.
     pub(crate) fn flow(&self, name: &str) -> Option<(&str, &TypeFlow)> {
         let (name, flow) = self.manifest.flow.get_key_value(self.flows.get(name)?)?;
@@ -95,9 +116,12 @@ impl Language {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
             name: folder.name,
             project_files: parsed.manifest.modules.project_files.clone(),
+            tokens: parsed.tokens,
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,
+            common_members: values::common_members(&parsed.manifest),
+            builtin_names: values::builtin_names(&parsed.manifest),
             flows: values::flow_names(&parsed.manifest),
             manifest: parsed.manifest,
             grammar,

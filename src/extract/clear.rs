@@ -26,10 +26,14 @@ pub(super) fn clear<'s>(rules: &Preprocessor, source: &'s [u8]) -> Cleared<'s> {
     if rules.directive.is_none() {
         return cleared;
     }
-    let (blanks, dropped) = branches::settle(rules, source, &tokens::tokens(rules, source));
-    blank(&mut cleared.source, &blanks);
+    let mut tokens = tokens::tokens(rules, source);
+    let (blanks, dropped) = branches::settle(rules, source, &tokens);
+    if !blanks.is_empty() {
+        blank(&mut cleared.source, &blanks);
+        tokens = tokens::tokens(rules, &cleared.source);
+    }
     cleared.dropped = dropped;
-    let found = attributes::find(rules, &cleared.source, &tokens::tokens(rules, &cleared.source));
+    let found = attributes::find(rules, &cleared.source, &tokens);
     let blanks: Vec<Range<usize>> = found.iter().map(|found| found.whole.clone()).collect();
     blank(&mut cleared.source, &blanks);
     cleared.uses = found.into_iter().map(|found| (found.name, found.has_arguments)).collect();

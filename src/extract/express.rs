@@ -152,7 +152,8 @@ impl<'t> Walker<'t> {
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Call { callee, object, name, args, type_args } = rule else { return ExprId::NONE };
         let args_node = args.as_ref().and_then(|selector| selector.first(node));
-        if let (Some(callee), Some(args)) = (callee.as_ref().and_then(|selector| selector.first(node)), args_node) {
+        let mut callee_node = callee.as_ref().and_then(|selector| selector.first(node));
+        if let (Some(callee), Some(args)) = (callee_node, args_node) {
             if let Some(module) = self.import_call(node, callee, args) {
                 return module;
             }
@@ -161,7 +162,6 @@ impl<'t> Walker<'t> {
             }
         }
         // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
-        let mut callee_node = callee.as_ref().and_then(|selector| selector.first(node));
         let awaited = match callee_node.map(|callee| (callee, self.language.rule(callee.kind_id()))) {
             Some((awaits, Some(Rule::Await { of: None }))) if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) => {
                 callee_node = self.named_children(awaits).first().copied();
@@ -189,7 +189,7 @@ impl<'t> Walker<'t> {
                     return self.visit_children(node);
                 };
                 if let Some(cast) = self.cast_call(callee_node) {
-                    self.arguments(args.as_ref().and_then(|selector| selector.first(node)));
+                    self.arguments(args_node);
                     return cast;
                 }
                 let value = self.visit(callee_node, usage);

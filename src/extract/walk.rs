@@ -110,6 +110,9 @@ impl<'t> Walker<'t> {
 
     /// Named and unnamed children in order.
     pub(super) fn children(&mut self, node: Node<'t>) -> Children<'t> {
+        if node.child_count() == 0 {
+            return Children::new();
+        }
         let mut cursor = match self.cursor.take() {
             Some(mut cursor) => {
                 cursor.reset(node);
@@ -154,14 +157,15 @@ impl<'t> Walker<'t> {
 
     /// Visits one of several children; none for comments and tokens.
     pub(super) fn visit_child(&mut self, child: Node<'t>) -> Option<ExprId> {
-        if !child.is_named() && !child.is_error() && !child.is_missing() {
+        let kind = child.kind_id();
+        if self.language.is_token(kind) && !child.is_missing() {
             return None;
         }
-        if self.is_comment(child) {
+        if self.comment_kinds.contains(&kind) {
             self.note_comment(child);
             return None;
         }
-        let is_decorator = matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. }));
+        let is_decorator = matches!(self.language.rule(kind), Some(Rule::Decorator { .. }));
         if !is_decorator && !self.pending.decorators.is_empty() {
             self.decorated_conditions(child);
         }
@@ -197,10 +201,11 @@ impl<'t> Walker<'t> {
         }
         self.depth += 1;
         self.build.at = offset(node.start_byte());
-        let value = match self.language.rule(node.kind_id()) {
+        let kind = node.kind_id();
+        let value = match self.language.rule(kind) {
             Some(rule) => self.apply(rule, node, usage),
             // What only means something as a type is one, wherever it stands.
-            None if self.language.type_rule(node.kind_id()).is_some() => {
+            None if self.language.type_rule(kind).is_some() => {
                 let ty = self.visit_type(node, Usage::Site(SiteKind::Type));
                 self.build.of(ty, Expr::OfType)
             }
@@ -277,12 +282,13 @@ impl<'t> Walker<'t> {
     }
 
     fn pass(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+        let children = self.named_children(node);
         let chosen = match of {
             Some(selector) => selector.first(node),
-            None => self.named_children(node).first().copied(),
+            None => children.first().copied(),
         };
         let mut value = ExprId::NONE;
-        for child in self.named_children(node) {
+        for child in children {
             let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
             let child_value = self.visit(child, if is_chosen { usage } else { READ });
             if is_chosen {

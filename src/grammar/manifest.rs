@@ -437,6 +437,7 @@ pub struct Builtins {
 /// A manifest with its rules by kind id.
 pub(super) struct Parsed {
     pub(super) manifest: Manifest,
+    pub(super) tokens: Vec<bool>,
     pub(super) nodes: Vec<Option<Rule>>,
     pub(super) types: Vec<Option<TypeRule>>,
     pub(super) patterns: Vec<Option<Pattern>>,
@@ -456,6 +457,7 @@ pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<P
         let count = grammar.node_kind_count();
         Ok(Parsed {
             manifest,
+            tokens: (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
             nodes: rules(texts, "nodes", nodes, count)?,
             types: rules(texts, "types", types, count)?,
             patterns: rules(texts, "patterns", patterns, count)?,

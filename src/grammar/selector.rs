@@ -1,17 +1,38 @@
 //! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child), alternatives `a|b`, steps `a/b`.
 
+use rustc_hash::FxHashMap;
 use serde::de::{self, Deserialize, Deserializer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 
 thread_local! {
     /// The grammar that selectors and kinds are checked against while a manifest is read.
-    static GRAMMAR: RefCell<Option<tree_sitter::Language>> = const { RefCell::new(None) };
+    static GRAMMAR: RefCell<Option<Grammar>> = const { RefCell::new(None) };
+}
+
+/// What manifests name of a grammar.
+struct Grammar {
+    language: tree_sitter::Language,
+    /// Every kind of node that is shown, with its ids.
+    kinds: FxHashMap<Box<str>, SmallVec<[u16; 2]>>,
+}
+
+impl Grammar {
+    fn of(language: &tree_sitter::Language) -> Self {
+        let mut kinds = FxHashMap::<_, SmallVec<[u16; 2]>>::default();
+        let count = u16::try_from(language.node_kind_count()).expect("grammars have fewer than 65536 kinds");
+        for id in (0..count).filter(|&id| language.node_kind_is_visible(id)) {
+            if let Some(kind) = language.node_kind_for_id(id) {
+                kinds.entry(kind.into()).or_default().push(id);
+            }
+        }
+        Self { language: language.clone(), kinds }
+    }
 }
 
 /// Runs `read` with the grammar that selectors are checked against.
 pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce() -> T) -> T {
-    GRAMMAR.with(|slot| *slot.borrow_mut() = Some(grammar.clone()));
+    GRAMMAR.with(|slot| *slot.borrow_mut() = Some(Grammar::of(grammar)));
     let result = read();
     GRAMMAR.with(|slot| *slot.borrow_mut() = None);
     result
@@ -22,8 +43,7 @@ pub(super) fn kind_ids(kind: &str) -> SmallVec<[u16; 2]> {
     GRAMMAR.with(|slot| {
         let slot = slot.borrow();
         let grammar = slot.as_ref().expect("selectors are read inside with_grammar");
-        let count = u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");
-        (0..count).filter(|&id| grammar.node_kind_for_id(id) == Some(kind) && grammar.node_kind_is_visible(id)).collect()
+        grammar.kinds.get(kind).cloned().unwrap_or_default()
     })
 }
 
@@ -31,7 +51,7 @@ fn field_id(field: &str) -> Option<u16> {
     GRAMMAR.with(|slot| {
         let slot = slot.borrow();
         let grammar = slot.as_ref().expect("selectors are read inside with_grammar");
-        grammar.field_id_for_name(field).map(std::num::NonZeroU16::get)
+        grammar.language.field_id_for_name(field).map(std::num::NonZeroU16::get)
     })
 }
 

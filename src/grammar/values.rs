@@ -1,5 +1,6 @@
 //! Tables about values: what tests tell about them, what conditions say, what they may be passed as, how types flow through those of the library.
 
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -101,8 +102,20 @@ pub struct TypeFlow {
     pub callbacks: BTreeMap<String, Vec<String>>,
 }
 
+/// Names of members that builtin types have, whether a table says what they give or not.
+pub(super) fn common_members(manifest: &super::Manifest) -> FxHashSet<String> {
+    let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
+    known.chain(&manifest.builtins.common_members).cloned().collect()
+}
+
+/// Names that every file knows without an import.
+pub(super) fn builtin_names(manifest: &super::Manifest) -> FxHashSet<String> {
+    let builtins = &manifest.builtins;
+    builtins.functions.iter().chain(&builtins.types).chain(&manifest.modules.prelude).cloned().collect()
+}
+
 /// Every name of a type with a table of type flow -> the name of the table.
-pub(super) fn flow_names(manifest: &super::Manifest) -> rustc_hash::FxHashMap<String, String> {
+pub(super) fn flow_names(manifest: &super::Manifest) -> FxHashMap<String, String> {
     let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
         std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
     };

@@ -56,6 +56,15 @@ impl Resolver<'_, '_> {
 
     /// The definitions of what a symbol declares.
     pub(super) fn definitions_of(&mut self, declaration: SymbolRef) -> Symbols {
+        if let Some(known) = self.definitions.get(&declaration) {
+            return known.clone();
+        }
+        let found = self.find_definitions(declaration);
+        self.definitions.insert(declaration, found.clone());
+        found
+    }
+
+    fn find_definitions(&mut self, declaration: SymbolRef) -> Symbols {
         let program = self.program;
         let entry = program.symbol(declaration);
         let name = program.name_of(declaration);
@@ -89,7 +98,7 @@ impl Resolver<'_, '_> {
             found.retain(|candidate| candidate.file == declaration.file);
         } else if found.len() > 1 {
             let including: Symbols =
-                found.iter().copied().filter(|candidate| self.reachable(candidate.file).contains(&declaration.file)).collect();
+                found.iter().copied().filter(|candidate| self.reachable(candidate.file).contains(declaration.file)).collect();
             if !including.is_empty() {
                 found = including;
             }

@@ -1,11 +1,11 @@
 //! The one heuristic: a member of that name exists only once in reach, fits the call, and is no common name of builtin types.
 
+use super::asked::Files;
 use super::site::{argument_count, unresolved};
 use super::{Name, Resolver, Symbols};
 use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
-use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
 /// Most candidates that are kept with an ambiguous site; a name with more says nothing about its target.
@@ -15,7 +15,7 @@ impl Resolver<'_, '_> {
     /// The target of a call on a receiver of unknown type, if there is evidence for exactly one.
     pub(super) fn by_unique_name(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         let unknown = unresolved(if site.in_macro { Step::Macro } else { Step::ReceiverUnknown });
-        if site.kind != SiteKind::Call || self.is_common(file, name) {
+        if site.kind != SiteKind::Call || self.program.known(file).language.is_common_member(self.program.text(name)) {
             return unknown;
         }
         let Some(all) = self.program.members(name) else { return unknown };
@@ -34,7 +34,7 @@ impl Resolver<'_, '_> {
         let count = argument_count(site.args);
         let fitting: Symbols = all.iter().copied().filter(|symbol| self.accepts(*symbol, count, site.spread)).collect();
         let reach = self.reachable(file);
-        let reached: Symbols = fitting.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        let reached: Symbols = fitting.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         match (&all[..], &reached[..]) {
             ([_], [only]) => Resolution { verdict: Verdict::Likely, step: Step::UniqueName, target: Target::Symbol(*only) },
             _ => {
@@ -50,20 +50,12 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether builtin types have members of this name, so that it tells nothing.
-    fn is_common(&self, file: FileId, name: Name) -> bool {
-        let manifest = &self.program.known(file).language.manifest;
-        let text = self.program.text(name);
-        manifest.builtins.common_members.iter().any(|common| common == text)
-            || manifest.flow.values().any(|flow| flow.members.contains_key(text))
-    }
-
     /// Files that a file may know types of: those it imports, directly or through others, and its package.
-    pub(super) fn reachable(&mut self, file: FileId) -> Rc<FxHashSet<FileId>> {
+    pub(super) fn reachable(&mut self, file: FileId) -> Rc<Files> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();
         }
-        let reached: Rc<FxHashSet<FileId>> = Rc::new(self.program.reached_from(file).into_iter().collect());
+        let reached = Rc::new(self.program.reached_from(file));
         self.reach.insert(file, reached.clone());
         reached
     }

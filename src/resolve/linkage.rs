@@ -245,22 +245,19 @@ impl Resolver<'_, '_> {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
-        let reach = self.reachable(file);
-        let found: Symbols = program
-            .in_space(space, name)
-            .map_or_else(Symbols::new, |symbols| symbols.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect());
+        let found = self.in_space_as_seen(file, space, name);
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
             return Some((Entity::Symbols(found), step));
         }
-        let linkage = program.spaces();
+        let (reach, linkage) = (self.reachable(file), program.spaces());
         for (of, import) in linkage.aliases.get(&(space, name)).into_iter().flatten() {
-            if reach.contains(of) {
+            if reach.contains(*of) {
                 return self.used(*of, *import).map(|entity| (entity, Step::Import));
             }
         }
         let opened = linkage.opened.get(&space)?;
-        opened.iter().filter(|(of, _)| reach.contains(of)).find_map(|(of, import)| {
+        opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
             let entry = &program.known(*of).facts.imports[import.get()?];
             let separator = program.known(*of).language.manifest.modules.separator.as_str();
             let target = linkage.find(program, space, &entry.module, separator).filter(|target| *target != space)?;
@@ -274,7 +271,7 @@ impl Resolver<'_, '_> {
             return found;
         }
         let reach = self.reachable(self.home);
-        let seen: Symbols = found.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        let seen: Symbols = found.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
         if seen.is_empty() { found } else { seen }
     }
 
@@ -290,10 +287,22 @@ impl Resolver<'_, '_> {
     }
 
     fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
-        let reach = self.reachable(file);
-        let all = self.program.in_space(space, name)?;
-        let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(&symbol.file)).collect();
+        let found = self.in_space_as_seen(file, space, name);
         (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
+    }
+
+    /// Of what a namespace has under a name in all files, what a file sees.
+    fn in_space_as_seen(&mut self, file: FileId, space: Space, name: Name) -> Symbols {
+        if let Some(known) = self.seen.get(&(file, space, name)) {
+            return known.clone();
+        }
+        let all = self.program.in_space(space, name);
+        let found = all.map_or_else(Symbols::new, |all| {
+            let reach = self.reachable(file);
+            all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect()
+        });
+        self.seen.insert((file, space, name), found.clone());
+        found
     }
 
     /// What an import of a name from another scope stands for.

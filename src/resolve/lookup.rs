@@ -261,9 +261,7 @@ impl<'a> Resolver<'_, 'a> {
         if manifest.names.export_objects.iter().any(|object| object == text) {
             return Some((Entity::Module(Module::File(file)), Step::ModuleMember));
         }
-        let builtins = &manifest.builtins;
-        let is = |names: &[String]| names.iter().any(|builtin| builtin == text);
-        if is(&builtins.functions) || is(&builtins.types) || is(&manifest.modules.prelude) {
+        if unit.language.is_builtin(text) {
             return Some((Entity::Builtin(name), Step::Builtin));
         }
         self.outside_wildcard(file, name).map(|entity| (entity, Step::Wildcard))

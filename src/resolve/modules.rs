@@ -158,6 +158,11 @@ impl Modules {
         &self.connect[file.0 as usize][import]
     }
 
+    /// The files that the imports of a file lead to or through.
+    pub(super) fn imported(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
+        self.connect[file.0 as usize].iter().filter_map(ImportTarget::file)
+    }
+
     pub(super) fn package(&self, id: u32) -> &Package {
         &self.packages[id as usize]
     }

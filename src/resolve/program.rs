@@ -1,7 +1,7 @@
 //! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
 //! result of a file may depend on goes through here.
 
-use super::asked::{Asked, Question};
+use super::asked::{Asked, Files, Question};
 use super::linkage::Space;
 use super::modules::{ImportTarget, Module, Modules};
 use super::tables::Tables;
@@ -183,14 +183,16 @@ impl<'a> Program<'a> {
     }
 
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
-    pub(super) fn reached_from(&self, file: FileId) -> Vec<FileId> {
+    pub(super) fn reached_from(&self, file: FileId) -> Files {
         self.asked.borrow_mut().reach.insert(file);
-        let mut seen = vec![false; self.tables.files.len()];
-        let (mut waiting, mut reached) = (vec![file], Vec::new());
+        let (mut waiting, mut reached) = (vec![file], Files::default());
+        reached.insert(file);
         while let Some(next) = waiting.pop() {
-            if !std::mem::replace(&mut seen[next.0 as usize], true) {
-                reached.push(next);
-                waiting.extend(self.tables.next_to(next));
+            for beside in self.tables.next_to(next) {
+                if !reached.contains(beside) {
+                    reached.insert(beside);
+                    waiting.push(beside);
+                }
             }
         }
         reached

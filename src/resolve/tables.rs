@@ -182,15 +182,10 @@ impl Tables {
 
     /// The files one step away from a file: those it imports, and those of its package where they know each other.
     pub(super) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
-        let unit = self.unit(file);
-        let imported = unit.iter().flat_map(move |unit| {
-            (0..unit.facts.imports.len()).filter_map(move |import| self.modules.target(file, import).file())
-        });
-        let imported: Vec<FileId> = imported.collect();
-        let shares = unit.is_some_and(|unit| unit.language.manifest.modules.shared_folder);
+        let shares = self.unit(file).is_some_and(|unit| unit.language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);
         let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
-        imported.into_iter().chain(beside)
+        self.modules.imported(file).chain(beside)
     }
 }
 

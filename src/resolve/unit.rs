@@ -84,7 +84,10 @@ pub(super) struct Unit<'a> {
 #[derive(Debug)]
 pub(super) struct UnitTable {
     names: Vec<Name>,
-    bindings: Vec<(ScopeId, Name, BindingId)>,
+    /// By scope, in order of name and appearance.
+    bindings: Vec<(Name, BindingId)>,
+    /// Where the bindings of each scope start, and where those of the last one end.
+    scope_starts: Vec<u32>,
     /// Imports that are visible to importers without being bound here.
     reexports: Vec<(Name, ImportId)>,
     /// Imports of everything, in order.
@@ -101,13 +104,7 @@ impl UnitTable {
     /// Works it out. `texts` are the file's names; `interface` is known of a file that was prepared before.
     pub(super) fn of(facts: &FileFacts, texts: Vec<Name>, interface: Option<u64>) -> Self {
         let name_of = |name: NameId| name.get().map(|position| texts[position]);
-        let mut bindings: Vec<(ScopeId, Name, BindingId)> = facts
-            .bindings
-            .iter()
-            .enumerate()
-            .filter_map(|(position, binding)| Some((binding.scope, name_of(binding.name)?, BindingId::at(position))))
-            .collect();
-        bindings.sort_unstable();
+        let (bindings, scope_starts) = bindings_by_scope(facts, name_of);
         let bound: FxHashSet<ImportId> =
             facts.bindings.iter().map(|binding| binding.import).filter(|import| import.is_some()).collect();
         let mut reexports = Vec::new();
@@ -130,8 +127,29 @@ impl UnitTable {
             .collect();
         let contexts = contexts(facts);
         let interface = interface.unwrap_or_else(|| super::interface::of(facts, &contexts));
-        Self { names: texts, bindings, reexports, wildcards, owners, contexts, interface }
+        Self { names: texts, bindings, scope_starts, reexports, wildcards, owners, contexts, interface }
     }
+}
+
+/// The bindings of each scope in order of name and appearance, one scope after the other, and where each scope starts.
+fn bindings_by_scope(facts: &FileFacts, name_of: impl Fn(NameId) -> Option<Name>) -> (Vec<(Name, BindingId)>, Vec<u32>) {
+    let mut bindings: Vec<(usize, Name, BindingId)> = facts
+        .bindings
+        .iter()
+        .enumerate()
+        .filter_map(|(position, binding)| Some((binding.scope.get()?, name_of(binding.name)?, BindingId::at(position))))
+        .collect();
+    bindings.sort_unstable();
+    let mut starts = vec![0; facts.scopes.len() + 1];
+    for &(scope, ..) in &bindings {
+        starts[scope + 1] += 1;
+    }
+    let mut end = 0;
+    for start in &mut starts {
+        end += *start;
+        *start = end;
+    }
+    (bindings.into_iter().map(|(_, name, id)| (name, id)).collect(), starts)
 }
 
 impl<'a> Unit<'a> {
@@ -147,12 +165,17 @@ impl<'a> Unit<'a> {
 
     /// The bindings of a name in a scope, in order of appearance.
     pub(super) fn bindings(&self, scope: ScopeId, name: Name) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
-        let (bindings, facts) = (&self.table.bindings, self.facts);
-        let start = bindings.partition_point(|&(s, n, _)| (s, n) < (scope, name));
+        let (table, facts) = (self.table, self.facts);
+        let starts = scope.get().and_then(|scope| table.scope_starts.get(scope..)).unwrap_or_default();
+        let bindings = match starts {
+            [start, end, ..] => &table.bindings[*start as usize..*end as usize],
+            _ => &[],
+        };
+        let start = bindings.partition_point(|&(bound, _)| bound < name);
         bindings[start..]
             .iter()
-            .take_while(move |&&(s, n, _)| (s, n) == (scope, name))
-            .map(move |&(_, _, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
+            .take_while(move |&&(bound, _)| bound == name)
+            .map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
     }
 
     pub(super) fn binding(&self, id: BindingId) -> &'a Binding {
