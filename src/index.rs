@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 pub use caution::Caution;
 pub use change::{ChangeSet, Verified, fingerprint, freshness, freshness_of};
-pub use isolate::serve_worker;
+pub use isolate::{Parsers, serve_worker};
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
 pub use progress::{Phase, Progress, Timing};
@@ -58,6 +58,8 @@ pub struct Run<'a> {
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
     /// Starts a process for whole builds; without one they are made in this process, which a grammar can then end.
     pub worker: Option<&'a WorkerCommand>,
+    /// The processes that parse changed files for this one, if they are kept between runs.
+    pub parsers: Option<&'a Parsers>,
     /// What is known of files that may end the process, in a process that can be ended.
     pub caution: Option<&'a Caution>,
 }
@@ -155,7 +157,16 @@ fn last_words(said: &str) -> String {
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self { limits, cancel, progress: &|_| {}, residents: None, extract: extract::extract, worker: None, caution: None }
+        Self {
+            limits,
+            cancel,
+            progress: &|_| {},
+            residents: None,
+            extract: extract::extract,
+            worker: None,
+            parsers: None,
+            caution: None,
+        }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
@@ -318,6 +329,12 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
         return Ok(None);
     }
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
+    // What could end this process is done in another one, which starts while the rest is made ready.
+    let own = run.worker.filter(|_| run.parsers.is_none()).map(|command| Parsers::new(command.clone()));
+    let run = &Run { parsers: run.parsers.or(own.as_ref()), ..*run };
+    if let Some(parsers) = run.parsers {
+        parsers.prepare(&run.limits);
+    }
     let kept = run.residents.and_then(|residents| residents.take(&snapshot, location));
     let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
     let Some(mut resident) = resident else { return Ok(None) };

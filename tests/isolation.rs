@@ -89,6 +89,26 @@ fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
 }
 
 #[test]
+fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
+    let project = Project::with("none");
+    assert_eq!(project.index().0["indexed"], 5);
+    for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
+        project.write("bad.py", &bad(fault));
+        project.write("a.py", &format!("def a():\n    return '{fault}'\n"));
+        let (numbers, log) = project.index();
+        assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &1.into()), "{fault}: {log}");
+        assert!(log.contains("bad.py") && log.contains("the file is left out"), "{fault}: {log}");
+        assert!(!log.contains("a process that indexes has died"), "{fault}: nothing was built anew: {log}");
+        assert_eq!(project.index().0["changed"], false, "{fault}");
+        let found = project.run(&["grep", &format!("return '{fault}'")]);
+        assert!(String::from_utf8_lossy(&found.stdout).contains("up to date"), "{found:?}");
+    }
+    project.write("bad.py", &bad("none"));
+    let (numbers, log) = project.index();
+    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null), "{log}");
+}
+
+#[test]
 fn several_files_that_end_the_worker_are_all_found() {
     let project = Project::with("abort");
     for name in ["bad2.py", "bad3.py"] {

@@ -169,10 +169,13 @@ fn leftovers_of_a_killed_writer_are_removed_by_the_next() {
     let leftover = cache.location.directory().join("v1-2.db.building");
     let foreign = cache.location.directory().join("notes.building");
     fs::write(&leftover, "half a store").expect("a file");
+    // A reader that was killed keeps nobody from removing a store, and leaves these.
+    let beside = ["v1-9.db-wal", "v1-9.db-shm"].map(|name| cache.location.directory().join(name));
+    beside.iter().for_each(|path| fs::write(path, "of a store that is gone").expect("a file"));
     fs::write(&foreign, "not ours").expect("a file");
     assert_eq!(cache.snapshot().identity().generation, 1, "a reader does not care");
     cache.publish(&functions(2)).expect("the second generation");
-    assert!(!leftover.exists());
+    assert!(!leftover.exists() && beside.iter().all(|path| !path.exists()));
     assert!(foreign.exists());
 }
 

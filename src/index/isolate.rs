@@ -2,11 +2,12 @@
 //! stop is to kill, and the memory goes back to the system. The worker is this program once more.
 //!
 //! `message` is what the two say to each other, `worker` the one side of it, this file the other, and `trial` what is learnt
-//! when a worker dies.
+//! when a worker dies. `parsers` are processes that parse single files, for changes.
 
 #[cfg(feature = "faults")]
 mod faults;
 mod message;
+mod parsers;
 mod trial;
 mod worker;
 
@@ -21,7 +22,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use self::message::{Message, Order};
+use self::message::{Message, Order, Task};
 use self::trial::{Doing, Trial};
 use super::progress::{Phase, Timing};
 use super::{IndexError, Outcome, Report, Run};
@@ -30,6 +31,7 @@ use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::store::{Location, Published, Store};
 
+pub use parsers::Parsers;
 pub use worker::serve_worker;
 
 /// The last lines of a dead worker that its error repeats, and how much of a line is one.
@@ -110,7 +112,7 @@ impl Worker {
         let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
         let last_words = Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
         // One that dies before it has read its order is seen by its end.
-        let _ = order.write(&mut input);
+        let _ = Task::Build(order.clone()).write(&mut input);
         let mut worker = Self { child, input: Some(input), last_words: None };
         worker.last_words = Some(last_words.map_err(|error| failed(&command.program, &error))?);
         Ok(worker)

@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, apply, keep, refresh};
+use super::{ChangeSet, IndexError, Outcome, Parsers, Phase, Progress, Residents, Run, apply, keep, refresh};
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
@@ -47,6 +47,7 @@ struct Shared {
     limits: Limits,
     on_published: OnPublished,
     worker: Option<WorkerCommand>,
+    parsers: Option<Parsers>,
     residents: Residents,
     state: Mutex<State>,
     turn: Condvar,
@@ -78,7 +79,8 @@ impl Jobs {
     ) -> Self {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(State::default()), Condvar::new());
-        Self { shared: Arc::new(Shared { limits, on_published, worker, residents: Residents::new(), state, turn }) }
+        let (parsers, residents) = (worker.clone().map(Parsers::new), Residents::new());
+        Self { shared: Arc::new(Shared { limits, on_published, worker, parsers, residents, state, turn }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -178,6 +180,7 @@ impl Shared {
             let run = Run {
                 progress: &progress,
                 worker: self.worker.as_ref(),
+                parsers: self.parsers.as_ref(),
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };

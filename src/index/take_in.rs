@@ -148,7 +148,10 @@ fn facts(
     run: &Run,
     alone: bool,
 ) -> Result<FileFacts, SkipReason> {
-    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    let extract = || match run.parsers {
+        Some(parsers) => parsers.extract((language, path.as_str(), &text.bytes), &run.limits, run.cancel),
+        None => guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default())),
+    };
     let extracted = match run.caution {
         Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
         Some(caution) => caution.parsing(path, alone, extract),

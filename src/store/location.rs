@@ -17,6 +17,9 @@ pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 /// Ends the name of what is kept beside a store.
 pub(super) const BESIDE_SUFFIX: &str = "-facts";
 
+/// What the names of files beside a store end with: its log, the memory that its connections share, and what is kept for others.
+const BESIDE: [&str; 3] = ["-wal", "-shm", BESIDE_SUFFIX];
+
 /// The place of one repository's stores. Equal roots under one cache have equal places.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Location {
@@ -171,7 +174,8 @@ impl WriterLock {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
-            let beside = name.strip_suffix(BESIDE_SUFFIX).filter(|store| parse_any_format(store).is_some());
+            let beside = BESIDE.iter().find_map(|ending| name.strip_suffix(ending));
+            let beside = beside.filter(|store| parse_any_format(store).is_some());
             let is_alone = beside.is_some_and(|store| !self.location.directory.join(store).exists());
             if is_temporary || is_alone {
                 // A leftover that cannot be removed costs room only; the build goes on beside it.
@@ -196,7 +200,7 @@ impl WriterLock {
             // As above: a file that stays is superseded all the same.
             let path = self.location.generation_path(older);
             let _ = fs::remove_file(&path);
-            for ending in ["-wal", "-shm", BESIDE_SUFFIX] {
+            for ending in BESIDE {
                 let _ = fs::remove_file(with_ending(&path, ending));
             }
         }

@@ -29,6 +29,15 @@ pub(super) struct Order {
     pub(super) suspects: Vec<RepoPath>,
 }
 
+/// What a process that this program starts is there for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Task {
+    /// A whole build.
+    Build(Order),
+    /// To parse what comes, within bounds of stack and memory.
+    Parse(Limits),
+}
+
 /// What a worker says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Message {
@@ -48,8 +57,36 @@ pub(super) enum Message {
     Failed { message: String, hint: String },
 }
 
-impl Order {
+impl Task {
     pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
+        match self {
+            Self::Build(order) => {
+                output.write_all(b"build\0")?;
+                order.write(output)
+            }
+            Self::Parse(limits) => {
+                write!(output, "parse\0{}\0{}\0", limits.stack_bytes, limits.memory_bytes)?;
+                output.flush()
+            }
+        }
+    }
+
+    /// Reads a task; none if the input ends before it is whole, or is none.
+    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
+        match text(field(input)?)?.as_str() {
+            "build" => Order::read(input).map(Self::Build),
+            "parse" => {
+                let mut number = || text(field(input)?)?.parse::<u64>().ok();
+                let (stack_bytes, memory_bytes) = (size(number()?)?, number()?);
+                Some(Self::Parse(Limits { stack_bytes, memory_bytes, threads: 1, ..Limits::default() }))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Order {
+    fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes, cache_bytes } = self.limits;
         let numbers = [
             u64::from(self.forced),
@@ -75,7 +112,7 @@ impl Order {
     }
 
     /// Reads an order; none if the input ends before it is whole, or is none.
-    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
+    fn read(input: &mut impl BufRead) -> Option<Self> {
         let mut path = || field(input).map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         let location = Location::at(path()?, path()?);
         let mut number = || text(field(input)?)?.parse::<u64>().ok();
@@ -193,11 +230,14 @@ mod tests {
             left_out: vec![path("a\nb"), path("c d")],
             suspects: vec![path("e")],
         };
-        let mut bytes = Vec::new();
-        order.write(&mut bytes).expect("memory takes it");
-        assert_eq!(Order::read(&mut bytes.as_slice()), Some(order));
-        for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {
-            assert_eq!(Order::read(&mut &bytes[..end]), None, "cut after {end} bytes");
+        for task in [Task::Build(order), Task::Parse(Limits { threads: 1, stack_bytes: 5, memory_bytes: 7, ..Limits::default() })]
+        {
+            let mut bytes = Vec::new();
+            task.write(&mut bytes).expect("memory takes it");
+            assert_eq!(Task::read(&mut bytes.as_slice()), Some(task));
+            for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+                assert_eq!(Task::read(&mut &bytes[..end]), None, "cut after {end} bytes");
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-//! The worker: takes its order from the input, builds, and says on the output how far it is. It ends with the process that
+//! The worker: takes its task from the input, builds or parses, and says on the output how far it is. It ends with the process that
 //! started it, whatever that one dies of, and with a file that takes too long.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::message::{Message, Order};
+use super::message::{Message, Order, Task};
+use super::parsers;
 use crate::config::Limits;
 use crate::index::caution::{Caution, Witness};
 use crate::index::{ChangeSet, IndexError, Outcome, Run, apply, fingerprint};
@@ -30,7 +31,14 @@ pub fn serve_worker() -> io::Result<()> {
     let output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     // What a library prints must not get between the messages.
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
-    let order = Order::read(&mut input).ok_or_else(|| io::Error::other("a worker is started by this program, not by hand"))?;
+    let order = match Task::read(&mut input) {
+        Some(Task::Build(order)) => order,
+        Some(Task::Parse(limits)) => {
+            bound_memory(&limits)?;
+            return parsers::serve(&limits, input, output);
+        }
+        None => return Err(io::Error::other("a worker is started by this program, not by hand")),
+    };
     bound_memory(&order.limits)?;
     Builder::new().name("worker-parent".to_owned()).spawn(move || end_with_parent(&mut input))?;
     let reports = Arc::new(Reports { output: Mutex::new(output), parsing: Mutex::default() });
@@ -97,7 +105,7 @@ fn end_with_parent(input: &mut impl Read) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "nobody wants the work any more; a store is whole at every instant")]
-fn exit_now() -> ! {
+pub(super) fn exit_now() -> ! {
     std::process::exit(1)
 }
 
