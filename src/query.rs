@@ -14,6 +14,7 @@ mod filter;
 pub mod grep;
 mod lookup;
 mod names;
+mod near;
 pub mod outline;
 pub mod overview;
 pub mod references;

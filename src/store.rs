@@ -6,6 +6,7 @@
 //! - `location` names the files of a repository: generations, temporary files, the writer's lock.
 //! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
 //! - `beside` keeps what was worked out for a generation in a file of its own, for other processes.
+//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit.
 //! - `write` turns a graph into the next generation; it appears by a rename or not at all.
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
 //! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
@@ -15,10 +16,13 @@
 
 mod adopt;
 mod beside;
+mod blocks;
 mod connection;
 mod error;
 mod guard;
 mod location;
+mod names;
+mod packed;
 mod pool;
 mod read;
 mod room;
@@ -34,6 +38,7 @@ pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};
 pub use location::{Location, Version, WriterLock};
+pub use names::{NameEntry, NameParts};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
 pub use read::SymbolHead;
 pub use room::{Dropped, bytes_taken, make_room};

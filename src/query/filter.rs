@@ -28,6 +28,11 @@ impl FileFilter {
         })
     }
 
+    /// Whether there are files that do not count.
+    pub(super) fn is_active(&self) -> bool {
+        self.path.is_some() || self.language.is_some()
+    }
+
     pub(super) fn admits(&self, file: &FileRow) -> bool {
         self.language.is_none_or(|language| file.language == Some(language))
             && self.path.as_ref().is_none_or(|path| path.admits(file.path.as_str()))

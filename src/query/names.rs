@@ -6,11 +6,14 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
+use rustc_hash::FxHashSet;
+
 use super::lookup::{Lookup, is_path_suffix};
+use super::near::Near;
 use super::{QueryError, SymbolInfo, text};
 use crate::model::facts::flags;
 use crate::model::{RelationKind, SymbolKind};
-use crate::store::{FileKey, FileRow, NameKey, SymbolKey, SymbolRow};
+use crate::store::{FileKey, FileRow, NameKey, NameParts, SymbolKey, SymbolRow};
 
 /// Choices and near names that are worth listing.
 const MAX_LISTED: usize = 20;
@@ -300,26 +303,28 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let name = chain.last().copied().unwrap_or(wanted);
     let lower = name.to_ascii_lowercase();
     let forgiven = text::forgiven_errors(name.len()).max(1);
-    let mut names: Vec<(usize, usize, NameKey)> = Vec::new();
-    lookup.snapshot.visit_symbol_names(|key, own| {
-        let score = if own == name {
-            Some(0)
-        } else if own.eq_ignore_ascii_case(name) {
-            Some(1)
-        } else if let Some(errors) = text::distance(own, name, forgiven) {
-            Some(1 + errors)
-        } else if lower.len() >= 3 && text::contains_ignoring_case(own, &lower) {
-            Some(5)
-        } else {
-            None
-        };
-        names.extend(score.map(|score| (score, own.len(), key)));
+    let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
+    let mut near = Near::new(name, forgiven);
+    lookup.snapshot.visit_names(&NameParts::every(), |own| {
+        if let Some(errors) = near.look(own.text, own.shared) {
+            let score = if own.text == name { 0 } else { 1 + errors };
+            names.push((score, own.text.len(), own.text.to_owned(), own.key));
+        }
         lookup.check().is_ok()
     })?;
+    if lower.len() >= 3 {
+        let known: FxHashSet<NameKey> = names.iter().map(|(.., key)| *key).collect();
+        lookup.snapshot.visit_names(&NameParts::none().or_all_of([lower.as_str()]), |own| {
+            if !known.contains(&own.key) && text::contains_ignoring_case(own.text, &lower) {
+                names.push((5, own.text.len(), own.text.to_owned(), own.key));
+            }
+            lookup.check().is_ok()
+        })?;
+    }
     lookup.check()?;
     names.sort_unstable();
     let mut near = Vec::new();
-    for (score, length, key) in names.into_iter().take(MAX_NEAR * 4) {
+    for (score, length, _, key) in names.into_iter().take(MAX_NEAR * 4) {
         for head in lookup.snapshot.symbol_heads(key)? {
             near.push((score, Reverse(head.references), length, head.key));
         }

@@ -4,14 +4,16 @@ mod matching;
 
 use std::cmp::Reverse;
 
-use self::matching::Pattern;
+use rustc_hash::FxHashMap;
+
+use self::matching::{Pattern, WordSet};
 use super::filter::FileFilter;
 use super::lookup::Lookup;
 use super::{QueryError, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::store::{NameKey, Snapshot, SymbolHead, SymbolKey};
+use crate::store::{FileKey, NameKey, NameParts, Snapshot, SymbolHead, SymbolKey};
 
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -117,28 +119,56 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
     }
     let files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
     let filter = Filter { lookup: &lookup, params, files };
-    let mut found = filter.qualified(text)?;
+    let mut found = Matches::all_of(filter.qualified(text)?);
     if found.is_empty() && params.mode != SearchMode::Name {
         let pattern = Pattern::new(text, params.mode)?;
-        found = filter.scan(&pattern, Pattern::fits)?;
+        found = filter.scan(&pattern)?;
         if params.mode == SearchMode::Words && pattern.has_several_words() {
             found = filter.with_surroundings(&pattern, found)?;
         }
         if params.mode == SearchMode::Words && found.is_empty() {
-            found = filter.scan(&pattern, Pattern::resembles)?;
+            found = filter.resembling(&pattern)?;
         }
     }
-    found.sort_by_key(|(matched, head, is_test)| (*matched, Reverse(head.references), *is_test, head.key));
-    let total = Total::Exact(found.len() as u64);
-    let hits = found.into_iter().skip(params.offset).take(params.limit).map(|(matched, head, _)| {
+    let Matches { mut best, total } = found;
+    best.sort_by_key(rank);
+    let hits = best.into_iter().skip(params.offset).take(params.limit).map(|(matched, head, _)| {
         lookup.check()?;
         Ok(SearchHit { symbol: lookup.info_of(head.key)?, matched })
     });
-    Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
+    Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total: Total::Exact(total) })
 }
 
 /// A symbol that passed the filters, with whether it is test code.
 type Found = (Match, SymbolHead, bool);
+
+/// The order of hits, best first.
+fn rank((matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolKey) {
+    (*matched, Reverse(head.references), *is_test, head.key)
+}
+
+/// What was found: the symbols among which the hits are, and how many there are in all.
+struct Matches {
+    best: Vec<Found>,
+    total: u64,
+}
+
+impl Matches {
+    fn all_of(found: Vec<Found>) -> Self {
+        Self { total: found.len() as u64, best: found }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.total == 0
+    }
+}
+
+/// A name that fits, with how many symbols have it and how often the most used of them is referred to, if that is known.
+struct NameFound {
+    matched: Match,
+    key: NameKey,
+    figures: Option<(u32, u32)>,
+}
 
 struct Filter<'f, 'q> {
     lookup: &'f Lookup<'q>,
@@ -169,18 +199,73 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols whose names `judge` accepts.
-    fn scan(&self, pattern: &Pattern, judge: impl Fn(&Pattern, &str) -> Option<Match>) -> Result<Vec<Found>, QueryError> {
-        let mut names: Vec<(Match, NameKey)> = Vec::new();
-        self.lookup.snapshot.visit_symbol_names(|key, name| {
-            names.extend(judge(pattern, name).map(|matched| (matched, key)));
+    /// The symbols whose names fit.
+    fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+        let mut names = Vec::new();
+        self.lookup.snapshot.visit_names(&pattern.parts(), |name| {
+            let matched = pattern.fits(name.text);
+            names.extend(matched.map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
             self.lookup.check().is_ok()
         })?;
+        self.best_of(names)
+    }
+
+    /// The symbols whose names are the text but for errors in typing.
+    fn resembling(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+        let mut names = Vec::new();
+        let mut near = pattern.resembling();
+        self.lookup.snapshot.visit_names(&NameParts::every(), |name| {
+            if near.iter_mut().fold(false, |fits, text| text.look(name.text, name.shared).is_some() || fits) {
+                names.push(NameFound { matched: Match::Fuzzy, key: name.key, figures: name.figures });
+            }
+            self.lookup.check().is_ok()
+        })?;
+        self.best_of(names)
+    }
+
+    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it takes to know the best ones.
+    fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
+        self.lookup.check()?;
+        let params = self.params;
+        let is_filtered = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
+        if is_filtered || self.files.is_active() {
+            return Ok(Matches::all_of(self.heads(&names)?));
+        }
+        let wanted = params.offset.saturating_add(params.limit);
+        let (mut best, mut total) = (Vec::new(), 0);
+        let unknown: Vec<NameFound> = names.extract_if(.., |name| name.figures.is_none()).collect();
+        best.extend(self.heads(&unknown)?);
+        total += best.len() as u64;
+        let mut known: Vec<(Match, Reverse<u32>, NameKey)> = Vec::with_capacity(names.len());
+        for NameFound { matched, key, figures } in names {
+            let (symbols, most) = figures.unwrap_or_default();
+            total += u64::from(symbols);
+            known.push((matched, Reverse(most), key));
+        }
+        known.sort_unstable();
+        // Symbols that come before whatever has one of the names that are left.
+        let mut before = 0;
+        let mut place = 0;
+        while let Some(&(matched, most, _)) = known.get(place).filter(|_| before < wanted) {
+            let equal =
+                known[place..].iter().take_while(|(other, references, _)| (*other, *references) == (matched, most)).count();
+            for (matched, _, key) in &known[place..place + equal] {
+                best.extend(self.heads(&[NameFound { matched: *matched, key: *key, figures: None }])?);
+            }
+            place += equal;
+            let next = known.get(place).map(|(matched, most, _)| (*matched, *most));
+            before = next
+                .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
+        }
+        Ok(Matches { best, total })
+    }
+
+    fn heads(&self, names: &[NameFound]) -> Result<Vec<Found>, QueryError> {
         let mut found = Vec::new();
-        for (matched, name) in names {
+        for name in names {
             self.lookup.check()?;
-            for head in self.lookup.snapshot.symbol_heads(name)? {
-                found.extend(self.admit(matched, head)?);
+            for head in self.lookup.snapshot.symbol_heads(name.key)? {
+                found.extend(self.admit(name.matched, head)?);
             }
         }
         Ok(found)
@@ -201,25 +286,65 @@ impl Filter<'_, '_> {
     }
 
     /// Adds the symbols that have some of the words in their name and the others around them.
-    fn with_surroundings(&self, pattern: &Pattern, mut found: Vec<Found>) -> Result<Vec<Found>, QueryError> {
-        let known: std::collections::BTreeSet<SymbolKey> = found.iter().map(|(_, head, _)| head.key).collect();
-        let some = self.scan(pattern, Pattern::fits_partly)?;
-        let mut partial = Vec::new();
-        for (_, head, is_test) in some.into_iter().filter(|(_, head, _)| !known.contains(&head.key)) {
-            self.lookup.check()?;
-            let row = self.lookup.symbol(head.key)?;
-            let mut around = format!("{} {}", row.name_text, self.lookup.file(head.file)?.path);
-            for container in self.lookup.containers(&row)? {
-                around.push(' ');
-                around.push_str(&container.name_text);
+    fn with_surroundings(&self, pattern: &Pattern, mut found: Matches) -> Result<Matches, QueryError> {
+        let mut names: Vec<(NameFound, WordSet)> = Vec::new();
+        self.lookup.snapshot.visit_names(&pattern.parts_of_any(), |name| {
+            // What fits as a whole has been found.
+            if let Some(matched) = pattern.fits_partly(name.text).filter(|_| pattern.fits(name.text).is_none()) {
+                let own = pattern.words_in(name.text);
+                names.push((NameFound { matched, key: name.key, figures: name.figures }, own));
             }
-            let matched = if pattern.all_words_in(&around) { Match::Around } else { Match::SomeWords };
-            partial.push((matched, head, is_test));
+            self.lookup.check().is_ok()
+        })?;
+        let mut surroundings =
+            Surroundings { lookup: self.lookup, pattern, files: FxHashMap::default(), containers: FxHashMap::default() };
+        let (mut around, mut partial) = (Vec::new(), Vec::new());
+        for (name, own) in &names {
+            for (matched, head, is_test) in self.heads(std::slice::from_ref(name))? {
+                if surroundings.complete(own, &head)? {
+                    around.push((Match::Around, head, is_test));
+                } else if found.is_empty() && around.is_empty() {
+                    partial.push((matched, head, is_test));
+                }
+            }
         }
-        if found.is_empty() && partial.iter().all(|(matched, ..)| *matched == Match::SomeWords) {
-            return Ok(partial);
+        if found.is_empty() && around.is_empty() {
+            return Ok(Matches::all_of(partial));
         }
-        found.extend(partial.into_iter().filter(|(matched, ..)| *matched == Match::Around));
+        found.total += around.len() as u64;
+        found.best.extend(around);
         Ok(found)
+    }
+}
+
+/// Which of the words asked for stand around symbols, remembered for each place.
+struct Surroundings<'s, 'q> {
+    lookup: &'s Lookup<'q>,
+    pattern: &'s Pattern,
+    files: FxHashMap<FileKey, WordSet>,
+    containers: FxHashMap<SymbolKey, WordSet>,
+}
+
+impl Surroundings<'_, '_> {
+    /// Whether all words are in a symbol's name, which has these, in the names of its containers and in its path.
+    fn complete(&mut self, own: &WordSet, head: &SymbolHead) -> Result<bool, QueryError> {
+        if !self.files.contains_key(&head.file) {
+            let words = self.pattern.words_in(self.lookup.file(head.file)?.path.as_str());
+            self.files.insert(head.file, words);
+        }
+        let mut words = own.clone();
+        words.join(&self.files[&head.file]);
+        if let Some(container) = head.container.filter(|_| !words.is_complete()) {
+            if !self.containers.contains_key(&container) {
+                let row = self.lookup.symbol(container)?;
+                let mut around = self.pattern.words_in(&row.name_text);
+                for outer in self.lookup.containers(&row)? {
+                    around.join(&self.pattern.words_in(&outer.name_text));
+                }
+                self.containers.insert(container, around);
+            }
+            words.join(&self.containers[&container]);
+        }
+        Ok(words.is_complete())
     }
 }

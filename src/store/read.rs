@@ -11,15 +11,14 @@ use rusqlite::{Connection, Params, Row};
 use super::connection::Snapshot;
 use super::error::StoreError;
 use super::guard::{self, SqlBounds, SqlOutcome};
+use super::packed::{Mark, Traits, unpack_signature};
 use super::rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,
 };
 use super::schema::file_flags;
 use super::statements::{self, Statement};
-use crate::model::{
-    Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict, Visibility,
-};
+use crate::model::{Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict};
 
 /// The part of a symbol that ranking looks at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,29 +46,6 @@ impl Snapshot {
     /// The text of a name.
     pub fn name(&self, key: NameKey) -> Result<String, StoreError> {
         self.one(statements::NAME_BY_KEY, [key.0], |row| row.get(0)).map(Option::unwrap_or_default)
-    }
-
-    /// The names that equal `text` when ASCII case is ignored.
-    pub fn names_ignoring_case(&self, text: &str) -> Result<Vec<(NameKey, String)>, StoreError> {
-        self.all(statements::NAMES_IGNORING_CASE, [text], |row| Ok((NameKey(row.get(0)?), row.get(1)?)))
-    }
-
-    /// Hands every name that a symbol has to `visit`, until it says stop by false.
-    pub fn visit_symbol_names(&self, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::SYMBOL_NAMES, [], |row| {
-            let key = NameKey(row.get(0)?);
-            Ok(visit(key, row.get_ref(1)?.as_str()?))
-        })
-    }
-
-    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, until it says
-    /// stop by false.
-    pub fn visit_symbol_names_from(&self, typed: &str, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
-        // No text comes behind the last character.
-        self.visit(statements::SYMBOL_NAMES_BETWEEN, [typed, &format!("{typed}\u{10ffff}")], |row| {
-            let key = NameKey(row.get(0)?);
-            Ok(visit(key, row.get_ref(1)?.as_str()?))
-        })
     }
 
     /// Every file, by path.
@@ -211,7 +187,7 @@ impl Snapshot {
         self.timed(|| guard::run(self, statement, SqlBounds { rows, bytes, time }))
     }
 
-    fn all<P: Params, T>(
+    pub(super) fn all<P: Params, T>(
         &self,
         statement: Statement,
         params: P,
@@ -225,7 +201,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    fn one<P: Params, T>(
+    pub(super) fn one<P: Params, T>(
         &self,
         statement: Statement,
         params: P,
@@ -242,7 +218,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    fn visit<P: Params>(
+    pub(super) fn visit<P: Params>(
         &self,
         statement: Statement,
         params: P,
@@ -330,62 +306,78 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
     })
 }
 
+fn traits(row: &Row<'_>, at: usize) -> rusqlite::Result<Traits> {
+    let number = row.get(at)?;
+    Traits::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(at, number.into()))
+}
+
 fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
-    let start_byte: u32 = row.get(14)?;
-    let length: u32 = row.get(15)?;
+    let Traits { visibility, kind, flags } = traits(row, 4)?;
+    let start = position(row, 8)?;
+    let below = |at: usize| row.get::<_, i64>(at).map(|lines| u32::try_from(i64::from(start.line) + lines).unwrap_or(u32::MAX));
+    let start_byte: u32 = row.get(12)?;
+    let length: u32 = row.get(13)?;
+    let name_text: Box<str> = row.get(3)?;
     Ok(SymbolRow {
         key: SymbolKey(row.get(0)?),
         file: FileKey(row.get(1)?),
         name: NameKey(row.get(2)?),
-        name_text: row.get(3)?,
-        kind: word(row, 4, SymbolKind::from_number)?,
+        signature: unpack_signature(row.get_ref(16)?.as_str()?, &name_text),
+        name_text,
+        kind,
         container: optional(row, 5)?.map(SymbolKey),
-        flags: row.get(6)?,
-        visibility: word(row, 7, Visibility::from_number)?,
-        arity: (row.get(8)?, row.get(9)?),
+        flags,
+        visibility,
+        arity: (row.get(6)?, row.get(7)?),
         extent: Span {
             start_byte,
             end_byte: start_byte.saturating_add(length),
-            start: position(row, 10)?,
-            end: position(row, 12)?,
+            start,
+            end: Position { line: below(10)?, column: row.get(11)? },
         },
-        name_at: position(row, 16)?,
-        signature: row.get(18)?,
-        doc: row.get(19)?,
-        references: row.get(20)?,
-        first_site: row.get(21)?,
-        site_span: row.get(22)?,
+        name_at: Position { line: below(14)?, column: row.get(15)? },
+        doc: row.get(17)?,
+        references: row.get(18)?,
+        first_site: row.get(19)?,
+        site_span: row.get(20)?,
     })
 }
 
 fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
+    let Traits { kind, flags, .. } = traits(row, 2)?;
     Ok(SymbolHead {
         key: SymbolKey(row.get(0)?),
         file: FileKey(row.get(1)?),
-        kind: word(row, 2, SymbolKind::from_number)?,
+        kind,
         container: optional(row, 3)?.map(SymbolKey),
-        flags: row.get(4)?,
-        references: row.get(5)?,
+        flags,
+        references: row.get(4)?,
     })
 }
 
 fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
-    let verdict = word(row, 5, Verdict::from_number)?;
-    let target = match (optional::<u32>(row, 9)?, verdict) {
-        (Some(key), Verdict::Resolved | Verdict::Likely) => SiteTarget::Symbol(SymbolKey(key)),
-        (Some(set), Verdict::Ambiguous) => SiteTarget::Candidates(set),
-        (Some(name), Verdict::External) => SiteTarget::External(NameKey(name)),
+    let number = row.get(4)?;
+    let mark = Mark::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, number))?;
+    let target = match (optional::<i64>(row, 6)?, mark.verdict) {
         (None, _) | (Some(_), Verdict::Unresolved) => SiteTarget::None,
+        (Some(target), verdict) => {
+            let key = u32::try_from(target.unsigned_abs()).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
+            match verdict {
+                Verdict::Ambiguous => SiteTarget::Candidates(key),
+                Verdict::External => SiteTarget::External(NameKey(key)),
+                Verdict::Resolved | Verdict::Likely | Verdict::Unresolved => SiteTarget::Symbol(SymbolKey(key)),
+            }
+        }
     };
     Ok(SiteRow {
         key: SiteKey(row.get(0)?),
         file: FileKey(row.get(1)?),
         enclosing: optional(row, 2)?.map(SymbolKey),
         name: NameKey(row.get(3)?),
-        kind: word(row, 4, SiteKind::from_number)?,
-        at: position(row, 7)?,
-        verdict,
-        step: word(row, 6, Step::from_number)?,
+        kind: mark.kind,
+        at: Position { line: mark.line, column: row.get(5)? },
+        verdict: mark.verdict,
+        step: mark.step,
         target,
     })
 }

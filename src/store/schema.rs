@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -21,8 +21,15 @@ CREATE TABLE meta (
 );
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE language (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
--- Names that symbols have come first.
+-- Names that symbols have come first, in order of their letters.
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+-- The names that are not in that order: those that no symbol had when the store was made, and those that came later.
+CREATE TABLE other_name (text TEXT NOT NULL COLLATE NOCASE, name INTEGER NOT NULL, PRIMARY KEY (text, name)) WITHOUT ROWID;
+-- The names of symbols in runs, and the runs that have three letters: see `blocks`. Both stay as they were made.
+CREATE TABLE name_run (id INTEGER PRIMARY KEY, names BLOB NOT NULL);
+CREATE TABLE name_gram (id INTEGER PRIMARY KEY, runs BLOB NOT NULL);
+-- Names of which the runs do not tell any more how many symbols have them and how often these are used.
+CREATE TABLE name_changed (name INTEGER PRIMARY KEY);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL, language INTEGER, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
     hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,
@@ -30,17 +37,19 @@ CREATE TABLE file (
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
     unresolved INTEGER NOT NULL
 );
+-- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `packed`.
 CREATE TABLE symbol (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, kind INTEGER NOT NULL, container INTEGER,
-    flags INTEGER NOT NULL, visibility INTEGER NOT NULL, least INTEGER NOT NULL, most INTEGER NOT NULL,
-    start_line INTEGER NOT NULL, start_column INTEGER NOT NULL, end_line INTEGER NOT NULL, end_column INTEGER NOT NULL,
-    start_byte INTEGER NOT NULL, length INTEGER NOT NULL, name_line INTEGER NOT NULL, name_column INTEGER NOT NULL,
-    signature TEXT NOT NULL, doc TEXT NOT NULL, refs INTEGER NOT NULL, first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, traits INTEGER NOT NULL, container INTEGER,
+    least INTEGER NOT NULL, most INTEGER NOT NULL, start_line INTEGER NOT NULL, start_column INTEGER NOT NULL,
+    more_lines INTEGER NOT NULL, end_column INTEGER NOT NULL, start_byte INTEGER NOT NULL, length INTEGER NOT NULL,
+    name_down INTEGER NOT NULL, name_column INTEGER NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL, refs INTEGER NOT NULL,
+    first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
 );
--- What `target` is depends on the verdict: a symbol (resolved, likely), a set of candidates (ambiguous), a name (external).
+-- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
+-- a set of candidates with a minus (ambiguous), a name (external).
 CREATE TABLE site (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, kind INTEGER NOT NULL,
-    verdict INTEGER NOT NULL, step INTEGER NOT NULL, line INTEGER NOT NULL, col INTEGER NOT NULL, target INTEGER
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, mark INTEGER NOT NULL,
+    col INTEGER NOT NULL, target INTEGER
 );
 -- Many ambiguous sites have the same candidates; a set is stored once.
 CREATE TABLE candidate (list INTEGER NOT NULL, symbol INTEGER NOT NULL, PRIMARY KEY (list, symbol)) WITHOUT ROWID;
@@ -64,13 +73,11 @@ CREATE TABLE file_edge (
 
 /// The indexes, made after the rows. Each serves a statement of `statements`, as the snapshots of their plans show.
 pub(super) const INDEXES: &str = "
-CREATE INDEX name_text ON name (text COLLATE NOCASE);
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
 CREATE INDEX symbol_container ON symbol (container) WHERE container IS NOT NULL;
-CREATE INDEX site_symbol ON site (target) WHERE verdict <= 1;
-CREATE INDEX site_candidates ON site (target) WHERE verdict = 2;
-CREATE INDEX site_open ON site (name) WHERE verdict = 4;
+CREATE INDEX site_target ON site (target) WHERE mark & 7 <= 2 AND target IS NOT NULL;
+CREATE INDEX site_open ON site (name) WHERE mark & 7 = 4;
 CREATE INDEX candidate_symbol ON candidate (symbol);
 CREATE INDEX import_target ON import (target) WHERE target IS NOT NULL;
 CREATE INDEX relation_target ON relation (target);

@@ -56,15 +56,15 @@ macro_rules! file_columns {
 
 macro_rules! symbol_columns {
     () => {
-        "SELECT s.id, s.file, s.name, n.text, s.kind, s.container, s.flags, s.visibility, s.least, s.most, s.start_line, \
-         s.start_column, s.end_line, s.end_column, s.start_byte, s.length, s.name_line, s.name_column, s.signature, s.doc, \
-         s.refs, s.first_site, s.site_span FROM symbol s JOIN name n ON n.id = s.name"
+        "SELECT s.id, s.file, s.name, n.text, s.traits, s.container, s.least, s.most, s.start_line, s.start_column, \
+         s.more_lines, s.end_column, s.start_byte, s.length, s.name_down, s.name_column, s.signature, s.doc, s.refs, \
+         s.first_site, s.site_span FROM symbol s JOIN name n ON n.id = s.name"
     };
 }
 
 macro_rules! site_columns {
     () => {
-        "SELECT id, file, enclosing, name, kind, verdict, step, line, col, target FROM site"
+        "SELECT id, file, enclosing, name, mark, col, target FROM site"
     };
 }
 
@@ -76,12 +76,16 @@ statements! {
 
     // Names. The keys of names that symbols have are the first ones.
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
-    NAMES_IGNORING_CASE = "SELECT id, text FROM name WHERE text = ?1 COLLATE NOCASE";
-    SYMBOL_NAMES_BETWEEN = "SELECT id, text FROM name WHERE text >= ?1 COLLATE NOCASE AND text < ?2 COLLATE NOCASE \
-        AND (id <= (SELECT symbol_names FROM meta) OR EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name.id))";
-    SYMBOL_NAMES = "SELECT id, text FROM name WHERE id <= (SELECT symbol_names FROM meta) UNION ALL \
-        SELECT n.id, n.text FROM (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s \
-        CROSS JOIN name n ON n.id = s.name";
+    OTHER_NAMES_IGNORING_CASE = "SELECT name, text FROM other_name WHERE text = ?1";
+    SYMBOL_NAMES_FROM = "SELECT id, text FROM name WHERE id >= ?1 AND id <= (SELECT symbol_names FROM meta) ORDER BY id";
+    OTHER_SYMBOL_NAMES_BETWEEN = "SELECT name, text FROM other_name WHERE text >= ?1 AND text < ?2 \
+        AND EXISTS (SELECT 1 FROM symbol WHERE symbol.name = other_name.name)";
+    LATER_SYMBOL_NAMES = "SELECT n.id, n.text FROM \
+        (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s CROSS JOIN name n ON n.id = s.name";
+    NAME_RUNS = "SELECT id, names FROM name_run";
+    NAME_RUN = "SELECT id, names FROM name_run WHERE id = ?1";
+    NAME_GRAM = "SELECT runs FROM name_gram WHERE id = ?1";
+    CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name_changed.name) FROM name_changed";
 
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
@@ -103,15 +107,15 @@ statements! {
     SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
-    SYMBOL_HEADS = "SELECT id, file, kind, container, flags, refs FROM symbol WHERE name = ?1";
-    MOST_REFERENCED = "SELECT id, file, kind, container, flags, refs FROM symbol WHERE refs >= ?1";
+    SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
+    MOST_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1";
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
-    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND verdict <= 1 ORDER BY id");
-    SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.kind, s.verdict, s.step, s.line, s.col, s.target \
-        FROM candidate c CROSS JOIN site s ON s.target = c.list AND s.verdict = 2 WHERE c.symbol = ?1 ORDER BY s.id";
-    UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND verdict = 4 ORDER BY id");
+    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND mark & 7 <= 2 ORDER BY id");
+    SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.mark, s.col, s.target \
+        FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 <= 2 WHERE c.symbol = ?1 ORDER BY s.id";
+    UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
 
@@ -124,10 +128,13 @@ statements! {
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
     ADD_NAME = "INSERT INTO name VALUES (?1, ?2)";
+    ADD_OTHER_NAME = "INSERT INTO other_name VALUES (?1, ?2)";
+    ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
+    ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
-        (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
-    ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
     ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
@@ -139,10 +146,13 @@ statements! {
     // A change in place.
     LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT max(id) FROM symbol), \
         (SELECT max(id) FROM site), (SELECT max(id) FROM file)";
-    NAME_BY_TEXT = "SELECT id FROM name WHERE text = ?1 COLLATE NOCASE AND text = ?1";
+    OTHER_NAME_BY_TEXT = "SELECT name FROM other_name WHERE text = ?1 AND text = ?1 COLLATE BINARY";
+    NAMES_OF_ROWS = "SELECT id, text FROM name WHERE id IN (SELECT name FROM symbol WHERE id >= ?1 AND id < ?2 UNION \
+        SELECT name FROM site WHERE id >= ?3 AND id < ?4 UNION \
+        SELECT target FROM site WHERE id >= ?3 AND id < ?4 AND mark & 7 = 3)";
     LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
-    LISTS_OF_SITES = "SELECT DISTINCT target FROM site WHERE id >= ?1 AND id < ?2 AND verdict = 2";
-    IS_LIST_USED = "SELECT 1 FROM site WHERE target = ?1 AND verdict = 2 LIMIT 1";
+    LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = 2";
+    IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 <= 2 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
     REMOVE_SYMBOLS = "DELETE FROM symbol WHERE id >= ?1 AND id < ?2";
@@ -152,13 +162,14 @@ statements! {
     REMOVE_PROBLEMS = "DELETE FROM problem WHERE file = ?1";
     REMOVE_FILE_EDGES = "DELETE FROM file_edge WHERE source = ?1";
     REMOVE_RELATIONS = "DELETE FROM relation WHERE source >= ?1 AND source < ?2";
-    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND verdict <= 1";
+    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND mark & 7 <= 2";
     MOVE_CANDIDATES = "UPDATE candidate SET symbol = symbol + ?3 WHERE symbol >= ?1 AND symbol < ?2";
     MOVE_RELATION_TARGETS = "UPDATE relation SET target = target + ?3 WHERE target >= ?1 AND target < ?2";
     MOVE_CONTAINERS = "UPDATE symbol SET container = container + ?3 WHERE container >= ?1 AND container < ?2";
-    SET_SITE = "UPDATE site SET verdict = ?2, step = ?3, target = ?4 WHERE id = ?1";
+    SET_SITE = "UPDATE site SET mark = ?2, target = ?3 WHERE id = ?1";
     SET_IMPORT = "UPDATE import SET target = ?3 WHERE file = ?1 AND place = ?2";
     SET_REFERENCES = "UPDATE symbol SET refs = ?2 WHERE id = ?1";
+    MARK_NAMES = "INSERT OR IGNORE INTO name_changed SELECT name FROM symbol WHERE id >= ?1 AND id < ?2";
     SET_COUNTS = "UPDATE file SET resolved = ?2, likely = ?3, ambiguous = ?4, external = ?5, unresolved = ?6 WHERE id = ?1";
     SET_META = "UPDATE meta SET generation = ?1, built_at_ns = ?2, files = ?3, symbols = ?4, sites = ?5";
 }

@@ -13,6 +13,17 @@ pub struct View {
     pub(super) definition: &'static str,
 }
 
+/// A symbol's signature, which is stored without its name: see `packed`.
+macro_rules! signature {
+    () => {
+        "CASE WHEN s.signature LIKE char(2) || '%' THEN substr(s.signature, 2) ELSE replace(s.signature, char(1), n.text) END"
+    };
+}
+
+/// The same for a test.
+#[cfg(test)]
+pub(super) const SIGNATURE: &str = signature!();
+
 /// Every view.
 pub const VIEWS: &[View] = &[
     View {
@@ -60,13 +71,14 @@ pub const VIEWS: &[View] = &[
             ("refs", "sites that certainly or likely lead to it"),
             ("file_id", "key of the file"),
         ],
-        definition: "
+        definition: concat!("
             SELECT s.id, n.text AS name, k.text AS kind, f.path, l.name AS language, s.start_line AS line,
-                   s.end_line, s.container AS container_id, cn.text AS container, v.text AS visibility,
-                   s.flags & 1 AS exported, s.flags >> 1 & 1 AS test, s.signature, s.doc, s.refs, s.file AS file_id
-            FROM symbol s JOIN name n ON n.id = s.name JOIN word k ON k.id = 100 + s.kind JOIN file f ON f.id = s.file
-            LEFT JOIN language l ON l.id = f.language LEFT JOIN word v ON v.id = 500 + s.visibility
-            LEFT JOIN symbol c ON c.id = s.container LEFT JOIN name cn ON cn.id = c.name",
+                   s.start_line + s.more_lines AS end_line, s.container AS container_id, cn.text AS container, v.text AS visibility,
+                   s.traits >> 7 & 1 AS exported, s.traits >> 8 & 1 AS test, ", signature!(), " AS signature,
+                   s.doc, s.refs, s.file AS file_id
+            FROM symbol s JOIN name n ON n.id = s.name JOIN word k ON k.id = 100 + (s.traits >> 2 & 31) JOIN file f ON f.id = s.file
+            LEFT JOIN language l ON l.id = f.language LEFT JOIN word v ON v.id = 500 + (s.traits & 3)
+            LEFT JOIN symbol c ON c.id = s.container LEFT JOIN name cn ON cn.id = c.name"),
     },
     View {
         name: "refs",
@@ -86,12 +98,12 @@ pub const VIEWS: &[View] = &[
             ("file_id", "key of the file"),
         ],
         definition: "
-            SELECT s.id, f.path, s.line, s.col, k.text AS kind, n.text AS name, v.text AS verdict, t.text AS step,
-                   s.enclosing AS from_id, CASE WHEN s.verdict <= 1 THEN s.target END AS to_id, e.text AS external,
+            SELECT s.id, f.path, s.mark >> 12 AS line, s.col, k.text AS kind, n.text AS name, v.text AS verdict, t.text AS step,
+                   s.enclosing AS from_id, CASE WHEN s.mark & 7 <= 1 THEN s.target END AS to_id, e.text AS external,
                    s.file AS file_id
-            FROM site s JOIN file f ON f.id = s.file JOIN word k ON k.id = 200 + s.kind JOIN name n ON n.id = s.name
-            JOIN word v ON v.id = 300 + s.verdict JOIN word t ON t.id = 400 + s.step
-            LEFT JOIN name e ON s.verdict = 3 AND e.id = s.target",
+            FROM site s JOIN file f ON f.id = s.file JOIN word k ON k.id = 200 + (s.mark >> 3 & 15)
+            JOIN name n ON n.id = s.name JOIN word v ON v.id = 300 + (s.mark & 7) JOIN word t ON t.id = 400 + (s.mark >> 7 & 31)
+            LEFT JOIN name e ON s.mark & 7 = 3 AND e.id = s.target",
     },
     View {
         name: "calls",
@@ -107,19 +119,19 @@ pub const VIEWS: &[View] = &[
             ("callee_path", "file of the callee"),
         ],
         definition: "
-            SELECT s.enclosing AS caller_id, rn.text AS caller, s.target AS callee_id, en.text AS callee, f.path, s.line,
-                   CASE s.verdict WHEN 0 THEN 'resolved' ELSE 'likely' END AS verdict, ef.path AS callee_path
+            SELECT s.enclosing AS caller_id, rn.text AS caller, s.target AS callee_id, en.text AS callee, f.path,
+                   s.mark >> 12 AS line, CASE s.mark & 7 WHEN 0 THEN 'resolved' ELSE 'likely' END AS verdict, ef.path AS callee_path
             FROM site s JOIN file f ON f.id = s.file JOIN symbol e ON e.id = s.target JOIN name en ON en.id = e.name
             JOIN file ef ON ef.id = e.file LEFT JOIN symbol r ON r.id = s.enclosing LEFT JOIN name rn ON rn.id = r.name
-            WHERE s.verdict <= 1 AND s.kind <= 1",
+            WHERE s.mark & 7 <= 2 AND s.mark & 7 <= 1 AND (s.mark >> 3 & 15) <= 1",
     },
     View {
         name: "candidates",
         about: "what an ambiguous site may lead to: one row for each site and candidate",
         columns: &[("site_id", "key in refs"), ("symbol_id", "key in symbols")],
         definition: "
-            SELECT s.id AS site_id, c.symbol AS symbol_id FROM site s JOIN candidate c ON c.list = s.target
-            WHERE s.verdict = 2",
+            SELECT s.id AS site_id, c.symbol AS symbol_id FROM site s JOIN candidate c ON c.list = -s.target
+            WHERE s.mark & 7 = 2",
     },
     View {
         name: "imports",

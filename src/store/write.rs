@@ -14,10 +14,12 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use rusqlite::{CachedStatement, Connection, params};
 
 pub use self::amend::{Amendment, Keys, carry_over};
-use self::numbering::{FileSites, Numbering, name_of};
+use self::numbering::{FileNames, FileSites, Numbering, name_of};
+use super::blocks;
 use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{Location, WriterLock};
+use super::packed::{Traits, pack_signature};
 use super::rows::Identity;
 use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, file_flags, words};
 use super::statements::{self, Statement};
@@ -128,7 +130,7 @@ fn write_database(
     for view in VIEWS {
         connection.execute_batch(&view.create())?;
     }
-    let rows = RowWriter { connection: &connection };
+    let mut rows = RowWriter { connection: &connection, figures: vec![(0, 0); numbering.symbol_names] };
     rows.vocabulary(info.languages)?;
     rows.names(numbering)?;
     let mut site_total = 0;
@@ -136,6 +138,7 @@ fn write_database(
         site_total += rows.file(graph, numbering, place, record)?;
     }
     rows.candidates(numbering)?;
+    rows.name_runs(numbering)?;
     connection.execute_batch(INDEXES)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     rows.prepare(statements::ADD_META)?.execute(params![
@@ -159,10 +162,12 @@ fn write_database(
 /// Puts rows into the tables.
 struct RowWriter<'c> {
     connection: &'c Connection,
+    /// By key: how many symbols have a name, and how often the one that is used most is referred to. As far as it is wanted.
+    figures: Vec<(u32, u32)>,
 }
 
-impl RowWriter<'_> {
-    fn prepare(&self, statement: Statement) -> rusqlite::Result<CachedStatement<'_>> {
+impl<'c> RowWriter<'c> {
+    fn prepare(&self, statement: Statement) -> rusqlite::Result<CachedStatement<'c>> {
         self.connection.prepare_cached(statement.text())
     }
 
@@ -183,6 +188,36 @@ impl RowWriter<'_> {
         for (key, name) in &numbering.names {
             add.execute(params![key, name])?;
         }
+        let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
+        // In the order of the table.
+        others.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
+        let mut add = self.prepare(statements::ADD_OTHER_NAME)?;
+        for (key, name) in others {
+            add.execute(params![name, key])?;
+        }
+        Ok(())
+    }
+
+    /// Writes the names of symbols once more, as a search goes through them.
+    fn name_runs(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
+        let mut add = self.prepare(statements::ADD_NAME_RUN)?;
+        let mut packer = blocks::Packer::default();
+        let mut full = 0_u32;
+        let mut write = |run: Option<Vec<u8>>| -> rusqlite::Result<()> {
+            if let Some(run) = run {
+                full += 1;
+                add.execute(params![full, run])?;
+            }
+            Ok(())
+        };
+        for ((_, name), &(symbols, references)) in numbering.names.iter().zip(&self.figures) {
+            write(packer.add(name, symbols, references))?;
+        }
+        write(packer.finish_run())?;
+        let mut add = self.prepare(statements::ADD_NAME_GRAM)?;
+        for (letters, runs) in packer.into_grams() {
+            add.execute(params![letters, runs])?;
+        }
         Ok(())
     }
 
@@ -197,7 +232,7 @@ impl RowWriter<'_> {
     }
 
     /// Writes a file with everything in it; gives the number of its sites.
-    fn file(&self, graph: &Graph, numbering: &Numbering<'_>, place: usize, record: &FileRecord) -> rusqlite::Result<u32> {
+    fn file(&mut self, graph: &Graph, numbering: &Numbering<'_>, place: usize, record: &FileRecord) -> rusqlite::Result<u32> {
         let file = numbering.file(place);
         let sites = FileSites::new(graph, place);
         let first_site = numbering.first_sites[place];
@@ -234,9 +269,10 @@ impl RowWriter<'_> {
         ])?;
         let Some(facts) = facts else { return Ok(0) };
         let containers = graph.resolutions.get(place).map_or(&[][..], |found| &found.containers);
-        self.symbols(numbering, place, (facts, containers), &sites)?;
-        self.sites(numbering, place, facts, &sites)?;
-        self.imports_and_problems(graph, numbering, place, facts)?;
+        let mut names = FileNames::new(facts);
+        self.symbols(numbering, place, (facts, containers), &sites, &mut names)?;
+        self.sites(numbering, place, &sites, &mut names)?;
+        self.imports_and_problems(graph, numbering, place, (facts, &mut names))?;
         relations(self, graph, numbering, place)?;
         file_edges(self, graph, numbering, place, &sites)?;
         Ok(sites.len())
@@ -244,11 +280,12 @@ impl RowWriter<'_> {
 
     /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
     fn symbols(
-        &self,
+        &mut self,
         numbering: &Numbering<'_>,
         place: usize,
         (facts, containers): (&FileFacts, &[(LocalSymbol, SymbolRef)]),
         sites: &FileSites<'_>,
+        names: &mut FileNames<'_>,
     ) -> rusqlite::Result<()> {
         let first = numbering.first_symbols[place];
         let spans = sites.spans(facts.symbols.len());
@@ -260,50 +297,58 @@ impl RowWriter<'_> {
                 Ok(found) => Some(numbering.symbol(containers[found].1)),
                 Err(_) => written_in,
             };
+            let (name, references) = (numbering.name_in(names, symbol.name), numbering.references(place, member));
+            if let Some((symbols, most)) = self.figures.get_mut(name as usize - 1) {
+                *symbols += 1;
+                *most = references.max(*most);
+            }
+            let traits = Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
+            let extent = &symbol.extent;
             add.execute(params![
                 key,
                 numbering.file(place),
-                numbering.name(name_of(facts, symbol.name)),
-                symbol.kind as u8,
+                name,
+                traits.pack(),
                 container,
-                symbol.flags,
-                symbol.visibility as u8,
                 symbol.arity.0,
                 symbol.arity.1,
-                symbol.extent.start.line,
-                symbol.extent.start.column,
-                symbol.extent.end.line,
-                symbol.extent.end.column,
-                symbol.extent.start_byte,
-                symbol.extent.end_byte.saturating_sub(symbol.extent.start_byte),
-                symbol.name_at.line,
+                extent.start.line,
+                extent.start.column,
+                i64::from(extent.end.line) - i64::from(extent.start.line),
+                extent.end.column,
+                extent.start_byte,
+                extent.end_byte.saturating_sub(extent.start_byte),
+                i64::from(symbol.name_at.line) - i64::from(extent.start.line),
                 symbol.name_at.column,
-                &*symbol.signature,
+                pack_signature(&symbol.signature, name_of(facts, symbol.name)),
                 &*symbol.doc,
-                numbering.references(place, member),
-                numbering.first_sites[place] + span.start,
+                references,
+                // Most symbols have no sites of their own: nothing takes less room than 0.
+                if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
                 span.len,
             ])?;
         }
         Ok(())
     }
 
-    fn sites(&self, numbering: &Numbering<'_>, place: usize, facts: &FileFacts, sites: &FileSites<'_>) -> rusqlite::Result<()> {
+    fn sites(
+        &self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        sites: &FileSites<'_>,
+        names: &mut FileNames<'_>,
+    ) -> rusqlite::Result<()> {
         let first_symbol = numbering.first_symbols[place];
         let mut add = self.prepare(statements::ADD_SITE)?;
         let mut add_file = self.prepare(statements::ADD_SITE_FILE)?;
         for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
-            let resolution = site.resolution;
-            let (target, target_file) = self.target(numbering, resolution);
+            let (target, target_file) = self.target(numbering, site.resolution);
             add.execute(params![
                 key,
                 numbering.file(place),
                 site.facts.enclosing.get().map(|enclosing| first_symbol as usize + enclosing),
-                numbering.name(name_of(facts, site.facts.name)),
-                site.facts.kind as u8,
-                resolution.verdict as u8,
-                resolution.step as u8,
-                site.facts.at.line,
+                numbering.name_in(names, site.facts.name),
+                site.mark().pack(),
                 site.facts.at.column,
                 target,
             ])?;
@@ -315,13 +360,13 @@ impl RowWriter<'_> {
     }
 
     /// The key of what a site leads to, and of the file that it leads to as a whole.
-    fn target(&self, numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<u32>, Option<u32>) {
+    fn target(&self, numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<i64>, Option<u32>) {
         match &resolution.target {
             Target::None => (None, None),
             Target::File(file) => (None, Some(numbering.file(file.0 as usize))),
-            Target::Symbol(symbol) => (Some(numbering.symbol(*symbol)), None),
-            Target::Candidates(symbols) => (Some(numbering.candidate_set(symbols)), None),
-            Target::External(name) => (Some(numbering.name(name)), None),
+            Target::Symbol(symbol) => (Some(numbering.symbol(*symbol).into()), None),
+            Target::Candidates(symbols) => (Some(-i64::from(numbering.candidate_set(symbols))), None),
+            Target::External(name) => (Some(numbering.name(name).into()), None),
         }
     }
 
@@ -330,7 +375,7 @@ impl RowWriter<'_> {
         graph: &Graph,
         numbering: &Numbering<'_>,
         place: usize,
-        facts: &FileFacts,
+        (facts, names): (&FileFacts, &mut FileNames<'_>),
     ) -> rusqlite::Result<()> {
         let file = numbering.file(place);
         let targets = graph.resolutions.get(place).map(|found| found.imports.as_slice()).unwrap_or_default();
@@ -339,7 +384,7 @@ impl RowWriter<'_> {
             let target = targets.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
             let module = numbering.name(&import.module);
             let (level, line, column) = (import.level, import.at.line, import.at.column);
-            let item = import.item.is_some().then(|| numbering.name(name_of(facts, import.item)));
+            let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
             add.execute(params![file, number, module, level, item, line, column, target])?;
         }
         let mut add = self.prepare(statements::ADD_PROBLEM)?;

@@ -14,20 +14,20 @@ const TABLES: [(&str, &str); 8] = [
     ),
     (
         "symbol",
-        "SELECT l.label, n.text, s.kind, c.label, s.flags, s.visibility, s.least, s.most, s.start_line, s.start_column, \
-         s.end_line, s.end_column, s.start_byte, s.length, s.name_line, s.name_column, s.signature, s.doc, s.refs, \
-         s.first_site - f.first_site, s.site_span FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n ON n.id = s.name \
+        "SELECT l.label, n.text, s.traits, c.label, s.least, s.most, s.start_line, s.start_column, s.more_lines, \
+         s.end_column, s.start_byte, s.length, s.name_down, s.name_column, s.signature, s.doc, s.refs, \
+         CASE WHEN s.site_span > 0 THEN s.first_site - f.first_site ELSE s.first_site END, s.site_span FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n ON n.id = s.name \
          JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container ORDER BY f.path, s.id",
     ),
     (
         "site",
-        "SELECT f.path, s.id - f.first_site, e.label, n.text, s.kind, s.verdict, s.step, s.line, s.col, \
-         CASE WHEN s.verdict <= 1 THEN t.label WHEN s.verdict = 2 THEN (SELECT group_concat(label, ' ') FROM \
-         (SELECT a.label FROM candidate d JOIN label a ON a.id = d.symbol WHERE d.list = s.target ORDER BY a.label)) \
-         WHEN s.verdict = 3 THEN x.text ELSE s.target END, \
+        "SELECT f.path, s.id - f.first_site, e.label, n.text, s.mark, s.col, \
+         CASE WHEN s.mark & 7 <= 1 THEN t.label WHEN s.mark & 7 = 2 THEN (SELECT group_concat(label, ' ') FROM \
+         (SELECT a.label FROM candidate d JOIN label a ON a.id = d.symbol WHERE d.list = -s.target ORDER BY a.label)) \
+         WHEN s.mark & 7 = 3 THEN x.text ELSE s.target END, \
          (SELECT g.path FROM site_file sf JOIN file g ON g.id = sf.file WHERE sf.site = s.id) FROM site s \
          JOIN file f ON f.id = s.file LEFT JOIN label e ON e.id = s.enclosing LEFT JOIN name n ON n.id = s.name \
-         LEFT JOIN label t ON s.verdict <= 1 AND t.id = s.target LEFT JOIN name x ON s.verdict = 3 AND x.id = s.target \
+         LEFT JOIN label t ON s.mark & 7 <= 1 AND t.id = s.target LEFT JOIN name x ON s.mark & 7 = 3 AND x.id = s.target \
          ORDER BY f.path, s.id",
     ),
     (
@@ -54,8 +54,8 @@ const TABLES: [(&str, &str); 8] = [
     (
         "totals",
         "SELECT files, symbols, sites, (SELECT count(*) FROM site), (SELECT count(*) FROM symbol), \
-         (SELECT count(*) FROM site_file), (SELECT count(*) FROM site WHERE verdict = 2), \
-         (SELECT count(*) FROM candidate WHERE list NOT IN (SELECT target FROM site WHERE verdict = 2)), \
+         (SELECT count(*) FROM site_file), (SELECT count(*) FROM site WHERE mark & 7 = 2), \
+         (SELECT count(*) FROM candidate WHERE list NOT IN (SELECT -target FROM site WHERE mark & 7 = 2)), \
          (SELECT count(DISTINCT list) FROM candidate) FROM meta",
     ),
 ];

@@ -9,7 +9,7 @@ use crate::model::facts::flags;
 use crate::query::filter::FileFilter;
 use crate::query::lookup::Lookup;
 use crate::query::{QueryError, names, text};
-use crate::store::{NameKey, SymbolHead, SymbolKey, SymbolRow};
+use crate::store::{NameKey, NameParts, SymbolHead, SymbolKey, SymbolRow};
 
 /// A name in the text with more symbols than this says little about which one is meant: they compete with all others.
 const MAX_MEANT: usize = 4;
@@ -123,11 +123,9 @@ impl Word {
         }
     }
 
-    /// Whether a name may have it: cheap, and never wrong where the answer is no.
-    fn may_be_in(&self, name: &str) -> bool {
-        // Every way to fit shares its beginning with the text.
-        let head: String = self.text.chars().take(3).collect();
-        text::contains_ignoring_case(name, &head)
+    /// What every name has that may have it: each way to fit shares its beginning with the text.
+    fn head(&self) -> String {
+        self.text.chars().take(3).collect()
     }
 }
 
@@ -135,11 +133,13 @@ impl Word {
 fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[Word]) -> Result<Vec<Scored>, QueryError> {
     let mut names: Vec<(NameKey, Vec<f64>)> = Vec::new();
     let mut frequency = vec![0_u32; words.len()];
-    lookup.snapshot.visit_symbol_names(|key, name| {
-        if !words.iter().any(|word| word.may_be_in(name)) {
+    let heads: Vec<String> = words.iter().map(Word::head).collect();
+    let wanted = heads.iter().fold(NameParts::none(), |wanted, head| wanted.or_all_of([head.as_str()]));
+    lookup.snapshot.visit_names(&wanted, |name| {
+        if !heads.iter().any(|head| text::contains_ignoring_case(name.text, head)) {
             return lookup.check().is_ok();
         }
-        let own = text::words(name);
+        let own = text::words(name.text);
         let fits: Vec<f64> = words.iter().map(|word| own.iter().map(|own| word.fits(own)).fold(0.0, f64::max)).collect();
         if fits.iter().any(|&fit| fit > 0.0) {
             for (count, fit) in frequency.iter_mut().zip(&fits) {
@@ -147,7 +147,7 @@ fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[Word]) -> Resu
             }
             // A name that has little besides the words is more about them.
             let share = fits.iter().sum::<f64>() / own.len().max(1) as f64;
-            names.push((key, fits.into_iter().map(|fit| fit * (0.5 + 0.5 * share.min(1.0))).collect()));
+            names.push((name.key, fits.into_iter().map(|fit| fit * (0.5 + 0.5 * share.min(1.0))).collect()));
         }
         lookup.check().is_ok()
     })?;

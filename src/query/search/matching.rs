@@ -3,7 +3,9 @@
 use regex::{Regex, RegexBuilder};
 
 use super::{Match, SearchMode};
+use crate::query::near::Near;
 use crate::query::{QueryError, text};
+use crate::store::NameParts;
 
 /// What was asked, prepared for a look at every name.
 pub(super) enum Pattern {
@@ -61,20 +63,59 @@ impl Pattern {
         words.iter().any(|word| own.iter().any(|own| own.starts_with(word.as_str()))).then_some(Match::SomeWords)
     }
 
-    /// Whether a name is the text but for errors in typing.
-    pub(super) fn resembles(&self, name: &str) -> Option<Match> {
-        let Self::Words { joined, text: asked, .. } = self else { return None };
-        let forgiven = text::forgiven_errors(joined.len());
-        let near =
-            forgiven > 0 && (text::distance(name, asked, forgiven).is_some() || text::distance(name, joined, forgiven).is_some());
-        near.then_some(Match::Fuzzy)
+    /// What a name that fits has in it.
+    pub(super) fn parts(&self) -> NameParts {
+        match self {
+            Self::Substring(part) => NameParts::none().or_all_of([part.as_str()]),
+            Self::Regex(_) => NameParts::every(),
+            Self::Words { words, text, .. } => {
+                let whole = NameParts::none().or_all_of([text.as_str()]);
+                if words.is_empty() { whole } else { whole.or_all_of(words.iter().map(String::as_str)) }
+            }
+        }
     }
 
-    /// Whether every word begins a word of `around`.
-    pub(super) fn all_words_in(&self, around: &str) -> bool {
-        let Self::Words { words, .. } = self else { return false };
+    /// What a name that fits partly has in it.
+    pub(super) fn parts_of_any(&self) -> NameParts {
+        let Self::Words { words, .. } = self else { return NameParts::none() };
+        words.iter().fold(NameParts::none(), |parts, word| parts.or_all_of([word.as_str()]))
+    }
+
+    /// The texts of which a name may be a misspelt form.
+    pub(super) fn resembling(&self) -> Vec<Near> {
+        let Self::Words { joined, text: asked, .. } = self else { return Vec::new() };
+        match text::forgiven_errors(joined.len()) {
+            0 => Vec::new(),
+            forgiven if joined == asked => vec![Near::new(asked, forgiven)],
+            forgiven => vec![Near::new(asked, forgiven), Near::new(joined, forgiven)],
+        }
+    }
+
+    /// Which of the words begin a word of `around`.
+    pub(super) fn words_in(&self, around: &str) -> WordSet {
+        let Self::Words { words, .. } = self else { return WordSet(Vec::new()) };
+        // Cheap first: most texts have none of them.
+        if !words.iter().any(|word| text::contains_ignoring_case(around, word) || !word.is_ascii()) {
+            return WordSet(vec![false; words.len()]);
+        }
         let own = text::words(around);
-        words.iter().all(|word| own.iter().any(|own| own.starts_with(word.as_str())))
+        WordSet(words.iter().map(|word| own.iter().any(|own| own.starts_with(word.as_str()))).collect())
+    }
+}
+
+/// Some of the words that were asked for.
+#[derive(Clone)]
+pub(super) struct WordSet(Vec<bool>);
+
+impl WordSet {
+    /// Adds those of another set.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    /// Whether all are there.
+    pub(super) fn is_complete(&self) -> bool {
+        self.0.iter().all(|is_there| *is_there)
     }
 }
 
@@ -120,6 +161,6 @@ mod tests {
         }
         let misspelt = Pattern::new("get_usre", SearchMode::Words).expect("words are always valid");
         assert_eq!(misspelt.fits("get_user"), None);
-        assert_eq!(misspelt.resembles("get_user"), Some(Match::Fuzzy));
+        assert!(misspelt.resembling().iter_mut().any(|near| near.look("get_user", 0).is_some()));
     }
 }

@@ -3,10 +3,11 @@
 //! Readers see the state before or the one after. What the transaction leaves is what a build of the same graph would have
 //! written, up to the keys: a file keeps its range of keys while there is room, and gets another one when it outgrows it.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::numbering::{FileSites, Numbering, key, name_of, references};
@@ -16,6 +17,7 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, 
 use crate::store::connection::{Snapshot, Store, log_of};
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, WriterLock};
+use crate::store::names::key_of;
 use crate::store::rows::{FileRow, Identity};
 use crate::store::statements;
 
@@ -121,7 +123,11 @@ impl Amendment<'_> {
         let last = LastKeys::read(&transaction).map_err(failed)?;
         let (next, moved) = self.next_keys(keys, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
-        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last }.write(after, &moved).map_err(failed)?;
+        let known_names = RefCell::default();
+        let symbol_names = meta.symbol_names;
+        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last, symbol_names, known_names }
+            .write(after, &moved)
+            .map_err(failed)?;
         keep(&path, &next, after);
         transaction.commit().map_err(failed)?;
         *keys = next;
@@ -234,6 +240,10 @@ struct Writer<'w> {
     old: &'w Keys,
     new: &'w Keys,
     last: LastKeys,
+    /// How many names are in order.
+    symbol_names: u32,
+    /// The keys of names that stood in what was removed: most of them are in what comes in its place.
+    known_names: RefCell<FxHashMap<Box<str>, u32>>,
 }
 
 impl Writer<'_> {
@@ -266,11 +276,13 @@ impl Writer<'_> {
             self.lists_of(sites, &mut lists)?;
         }
         let numbering = self.number(&places, &updated)?;
-        let rows = RowWriter { connection: self.connection };
+        let mut rows = RowWriter { connection: self.connection, figures: Vec::new() };
         rows.names(&numbering)?;
         rows.candidates(&numbering)?;
         for &place in &places {
             rows.file(graph, &numbering, place, &graph.files[place])?;
+            let symbols = self.new.files[place].symbols;
+            self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
         for (file, before) in &updated {
             self.update(&numbering, file.0 as usize, before)?;
@@ -307,8 +319,10 @@ impl Writer<'_> {
         for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
             let keys = self.old.files[origin];
             self.lists_of(keys.sites, lists)?;
+            self.names_of(keys)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
             self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::MARK_NAMES, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::REMOVE_SYMBOLS, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::REMOVE_SITES, params![keys.sites.first, keys.sites.end()])?;
             self.run(statements::REMOVE_SITE_FILES, params![keys.sites.first, keys.sites.end()])?;
@@ -324,6 +338,16 @@ impl Writer<'_> {
         let rows = statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
         for list in rows {
             lists.push(list?);
+        }
+        Ok(())
+    }
+
+    fn names_of(&self, keys: FileKeys) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(statements::NAMES_OF_ROWS.text())?;
+        let ranges = params![keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
+        let mut rows = statement.query(ranges)?;
+        while let Some(row) = rows.next()? {
+            self.known_names.borrow_mut().insert(row.get(1)?, row.get(0)?);
         }
         Ok(())
     }
@@ -379,8 +403,11 @@ impl Writer<'_> {
         if numbering.name_keys.contains_key(name) {
             return Ok(());
         }
-        let mut statement = self.connection.prepare_cached(statements::NAME_BY_TEXT.text())?;
-        let known = statement.query_row([name], |row| row.get::<_, u32>(0)).optional()?;
+        let removed = self.known_names.borrow().get(name).copied();
+        let known = match removed {
+            Some(key) => Some(key),
+            None => key_of(self.connection, self.symbol_names, name)?,
+        };
         let key = known.unwrap_or(self.last.name + 1 + numbering.names.len() as u32);
         if known.is_none() {
             numbering.names.push((key, name));
@@ -411,7 +438,7 @@ impl Writer<'_> {
         if before == after {
             return Ok(());
         }
-        let rows = RowWriter { connection: self.connection };
+        let rows = RowWriter { connection: self.connection, figures: Vec::new() };
         let file = numbering.file(place);
         let mut counts = [0_u32; Verdict::ALL.len()];
         let stored = FileSites::new(graph, place);
@@ -421,8 +448,7 @@ impl Writer<'_> {
                 continue;
             }
             let (target, target_file) = rows.target(numbering, site.resolution);
-            let (verdict, step) = (site.resolution.verdict as u8, site.resolution.step as u8);
-            self.run(statements::SET_SITE, params![key, verdict, step, target])?;
+            self.run(statements::SET_SITE, params![key, site.mark().pack(), target])?;
             self.run(statements::REMOVE_SITE_FILES, params![key, key + 1])?;
             if let Some(target) = target_file {
                 self.run(statements::ADD_SITE_FILE, params![key, target])?;
@@ -450,6 +476,7 @@ impl Writer<'_> {
             for ((old, new), symbol) in old.iter().zip(new).zip(keys.symbols.first..) {
                 if old != new {
                     self.run(statements::SET_REFERENCES, params![symbol, new])?;
+                    self.run(statements::MARK_NAMES, params![symbol, symbol + 1])?;
                 }
             }
         }

@@ -7,13 +7,15 @@ use rustc_hash::FxHashMap;
 use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
+use crate::store::blocks;
+use crate::store::packed::Mark;
 
 /// What resolution said of a file that it has no entry for.
 static FAULT: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
 
 /// Every key of a store.
 pub(super) struct Numbering<'g> {
-    /// Names to add, with their keys. In a new store those of symbols come first.
+    /// Names to add, with their keys. In a new store those of symbols come first, in the order of `blocks::order`.
     pub(super) names: Vec<(u32, &'g str)>,
     /// How many names symbols have.
     pub(super) symbol_names: usize,
@@ -50,13 +52,14 @@ impl<'g> Numbering<'g> {
             numbering.first_symbols.push(key(next, "symbols")?);
             if let Ok(facts) = &record.content {
                 next += facts.symbols.len() as u64;
+                let mut keys = FileNames::new(facts);
                 for symbol in &facts.symbols {
-                    numbering.intern(name_of(facts, symbol.name));
+                    keys.get_or(symbol.name, |name| numbering.intern(name));
                 }
             }
         }
         key(next, "symbols")?;
-        numbering.symbol_names = numbering.names.len();
+        numbering.sort_names();
         let mut next = 1_u64;
         for (place, record) in graph.files.iter().enumerate() {
             numbering.first_sites.push(key(next, "sites")?);
@@ -71,8 +74,9 @@ impl<'g> Numbering<'g> {
 
     fn take_in(&mut self, graph: &'g Graph, place: usize, facts: &'g FileFacts) -> u64 {
         let sites = FileSites::new(graph, place);
+        let mut keys = FileNames::new(facts);
         for site in sites.in_order() {
-            self.intern(name_of(facts, site.facts.name));
+            keys.get_or(site.facts.name, |name| self.intern(name));
             match &site.resolution.target {
                 Target::Candidates(symbols) => {
                     let next = self.candidate_sets.len() as u32 + 1;
@@ -80,23 +84,37 @@ impl<'g> Numbering<'g> {
                         self.candidate_sets.push((next, symbols));
                     }
                 }
-                Target::External(name) => self.intern(name),
+                Target::External(name) => {
+                    self.intern(name);
+                }
                 Target::None | Target::Symbol(_) | Target::File(_) => {}
             }
         }
         for import in &facts.imports {
             self.intern(&import.module);
             if import.item.is_some() {
-                self.intern(name_of(facts, import.item));
+                keys.get_or(import.item, |name| self.intern(name));
             }
         }
         u64::from(sites.len())
     }
 
-    fn intern(&mut self, name: &'g str) {
+    fn intern(&mut self, name: &'g str) -> u32 {
         let next = self.names.len() as u32 + 1;
-        if *self.name_keys.entry(name).or_insert(next) == next {
+        let key = *self.name_keys.entry(name).or_insert(next);
+        if key == next {
             self.names.push((next, name));
+        }
+        key
+    }
+
+    /// Numbers the names that there are again, in their order: readers find a name among them by its text.
+    fn sort_names(&mut self) {
+        self.symbol_names = self.names.len();
+        self.names.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
+        for ((key, name), number) in self.names.iter_mut().zip(1..) {
+            *key = number;
+            self.name_keys.insert(name, number);
         }
     }
 
@@ -120,6 +138,11 @@ impl<'g> Numbering<'g> {
         self.first_symbols[symbol.file.0 as usize] + symbol.symbol.0
     }
 
+    /// The key of a name of a file, which `names` remembers.
+    pub(super) fn name_in(&self, names: &mut FileNames<'_>, name: NameId) -> u32 {
+        names.get_or(name, |text| self.name(text))
+    }
+
     /// The key of a set of candidates that is in the graph.
     pub(super) fn candidate_set(&self, symbols: &[SymbolRef]) -> u32 {
         *self.set_keys.get(symbols).expect("every set of the graph was numbered")
@@ -128,6 +151,32 @@ impl<'g> Numbering<'g> {
     /// How many symbols there are.
     pub(super) fn symbol_total(&self) -> usize {
         self.references.iter().map(Vec::len).sum()
+    }
+}
+
+/// The keys of the names of one file: a name has many sites, and its text is looked up once.
+pub(super) struct FileNames<'g> {
+    facts: &'g FileFacts,
+    /// 0 where the key has not been asked for.
+    keys: Vec<u32>,
+    /// The key of what has no name.
+    unnamed: u32,
+}
+
+impl<'g> FileNames<'g> {
+    pub(super) fn new(facts: &'g FileFacts) -> Self {
+        Self { facts, keys: vec![0; facts.names.len()], unnamed: 0 }
+    }
+
+    fn get_or(&mut self, name: NameId, find: impl FnOnce(&'g str) -> u32) -> u32 {
+        let known = match name.get() {
+            Some(place) => &mut self.keys[place],
+            None => &mut self.unnamed,
+        };
+        if *known == 0 {
+            *known = find(name_of(self.facts, name));
+        }
+        *known
     }
 }
 
@@ -170,6 +219,14 @@ pub(super) struct ResolvedSite<'g> {
     pub(super) facts: &'g Site,
     /// What resolution says.
     pub(super) resolution: &'g Resolution,
+}
+
+impl ResolvedSite<'_> {
+    /// What it is, in one number.
+    pub(super) fn mark(&self) -> Mark {
+        let Resolution { verdict, step, .. } = *self.resolution;
+        Mark { verdict, kind: self.facts.kind, step, line: self.facts.at.line }
+    }
 }
 
 /// The run of a symbol's own sites among those of its file.

@@ -1,0 +1,208 @@
+//! The names of symbols as a search sees them: all of them, or those that may have given parts, with what they come to.
+
+use std::cmp::Ordering;
+
+use rusqlite::{Connection, OptionalExtension};
+use rustc_hash::FxHashMap;
+
+use super::blocks;
+use super::connection::Snapshot;
+use super::error::{StoreError, StoreErrorKind};
+use super::rows::NameKey;
+use super::statements;
+
+/// The key of a name by its text. `symbol_names` is how many names are in order.
+pub(super) fn key_of(connection: &Connection, symbol_names: u32, text: &str) -> rusqlite::Result<Option<u32>> {
+    let key = first_from(connection, symbol_names, |name| blocks::order(name, text))?;
+    if key <= symbol_names && text_of(connection, key, |name| name == text)? {
+        return Ok(Some(key));
+    }
+    let mut other = connection.prepare_cached(statements::OTHER_NAME_BY_TEXT.text())?;
+    other.query_row([text], |row| row.get(0)).optional()
+}
+
+/// The first key of those in order whose name `compare` does not put before what is looked for; one more than the last if none.
+fn first_from(connection: &Connection, symbol_names: u32, compare: impl Fn(&str) -> Ordering) -> rusqlite::Result<u32> {
+    let (mut first, mut end) = (1, symbol_names + 1);
+    while first < end {
+        let middle = first + (end - first) / 2;
+        if text_of(connection, middle, |name| compare(name) == Ordering::Less)? {
+            first = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    Ok(first)
+}
+
+fn text_of<T>(connection: &Connection, key: u32, look: impl FnOnce(&str) -> T) -> rusqlite::Result<T> {
+    let mut name = connection.prepare_cached(statements::NAME_BY_KEY.text())?;
+    name.query_row([key], |row| Ok(look(row.get_ref(0)?.as_str()?)))
+}
+
+/// A name that symbols have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NameEntry<'n> {
+    /// Its key.
+    pub key: NameKey,
+    /// The name.
+    pub text: &'n str,
+    /// So many of its first bytes are those of the name that was handed out before it; names come in an order in which that is
+    /// often much.
+    pub shared: usize,
+    /// How many symbols have it, and how often the one of them that is used most is referred to; none where that has to be
+    /// looked up.
+    pub figures: Option<(u32, u32)>,
+}
+
+/// Which names are wanted: those with all parts of one of the alternatives in them when ASCII case is ignored.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct NameParts {
+    alternatives: Vec<Vec<String>>,
+}
+
+impl NameParts {
+    /// Every name.
+    pub fn every() -> Self {
+        Self { alternatives: vec![Vec::new()] }
+    }
+
+    /// None yet.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// These, and the names that have all of `parts` in them.
+    pub fn or_all_of<'p>(mut self, parts: impl IntoIterator<Item = &'p str>) -> Self {
+        self.alternatives.push(parts.into_iter().map(str::to_owned).collect());
+        self
+    }
+}
+
+impl Snapshot {
+    /// The names that equal `text` when ASCII case is ignored.
+    pub fn names_ignoring_case(&self, text: &str) -> Result<Vec<(NameKey, String)>, StoreError> {
+        let mut names = Vec::new();
+        self.visit(statements::SYMBOL_NAMES_FROM, [self.first_name_from(text)?], |row| {
+            let name = row.get_ref(1)?.as_str()?;
+            let is_equal = name.eq_ignore_ascii_case(text);
+            if is_equal {
+                names.push((NameKey(row.get(0)?), name.to_owned()));
+            }
+            Ok(is_equal)
+        })?;
+        names.extend(self.all(statements::OTHER_NAMES_IGNORING_CASE, [text], |row| Ok((NameKey(row.get(0)?), row.get(1)?)))?);
+        Ok(names)
+    }
+
+    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, until it says
+    /// stop by false.
+    pub fn visit_symbol_names_from(&self, typed: &str, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
+        let mut goes_on = true;
+        self.visit(statements::SYMBOL_NAMES_FROM, [self.first_name_from(typed)?], |row| {
+            let (key, name) = (NameKey(row.get(0)?), row.get_ref(1)?.as_str()?);
+            let begins = name.as_bytes().get(..typed.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(typed.as_bytes()));
+            goes_on = !begins || visit(key, name);
+            Ok(begins && goes_on)
+        })?;
+        if !goes_on {
+            return Ok(());
+        }
+        // No text comes behind the last character.
+        self.visit(statements::OTHER_SYMBOL_NAMES_BETWEEN, [typed, &format!("{typed}\u{10ffff}")], |row| {
+            Ok(visit(NameKey(row.get(0)?), row.get_ref(1)?.as_str()?))
+        })
+    }
+
+    /// The first of the names in order that does not come before `text`, whatever its case.
+    fn first_name_from(&self, text: &str) -> Result<u32, StoreError> {
+        let found =
+            self.timed(|| first_from(self.connection(), self.meta().symbol_names, |name| blocks::folded_order(name, text)));
+        found.map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
+    }
+
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: parts of
+    /// few letters are not looked up, and what is looked up are runs of names.
+    pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+        let changed: FxHashMap<u32, bool> =
+            self.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
+        let mut goes_on = true;
+        let (mut damaged, mut gone) = (false, false);
+        let mut take = |id: u32, names: &[u8]| {
+            let mut key = (id.saturating_sub(1)) * blocks::RUN;
+            let whole = blocks::unpack(names, |entry| {
+                key += 1;
+                let figures = match changed.get(&key) {
+                    None => Some((entry.symbols, entry.references)),
+                    Some(true) => None,
+                    // No symbol has it any more. What the next name shares with it, it does not share with the one before.
+                    Some(false) => {
+                        gone = true;
+                        return true;
+                    }
+                };
+                let shared = if std::mem::take(&mut gone) { 0 } else { entry.shared };
+                visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures })
+            });
+            damaged |= whole.is_none();
+            goes_on = whole == Some(true);
+            goes_on
+        };
+        match self.runs_with(wanted)? {
+            None => self.visit(statements::NAME_RUNS, [], |row| Ok(take(row.get(0)?, row.get_ref(1)?.as_blob()?)))?,
+            Some(runs) => {
+                for run in runs {
+                    let mut more = true;
+                    self.visit(statements::NAME_RUN, [run + 1], |row| {
+                        more = take(row.get(0)?, row.get_ref(1)?.as_blob()?);
+                        Ok(false)
+                    })?;
+                    if !more {
+                        break;
+                    }
+                }
+            }
+        }
+        if damaged {
+            return Err(self.damaged("a run of names cannot be read"));
+        }
+        if goes_on {
+            self.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
+                let key = NameKey(row.get(0)?);
+                Ok(visit(&NameEntry { key, text: row.get_ref(1)?.as_str()?, shared: 0, figures: None }))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The runs in which the wanted names are, in order; none if they may be in any.
+    fn runs_with(&self, wanted: &NameParts) -> Result<Option<Vec<u32>>, StoreError> {
+        let mut runs: Vec<u32> = Vec::new();
+        for parts in &wanted.alternatives {
+            let mut grams: Vec<u32> = parts.iter().flat_map(|part| blocks::grams_of(part)).collect();
+            if grams.is_empty() {
+                return Ok(None);
+            }
+            grams.sort_unstable();
+            grams.dedup();
+            let mut lists = Vec::with_capacity(grams.len());
+            for gram in grams {
+                let list = self.one(statements::NAME_GRAM, [gram], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
+                lists.push(blocks::runs_of(&list).ok_or_else(|| self.damaged("a list of runs cannot be read"))?);
+            }
+            lists.sort_unstable_by_key(Vec::len);
+            let mut both = lists.first().cloned().unwrap_or_default();
+            for list in &lists[1..] {
+                both.retain(|run| list.binary_search(run).is_ok());
+            }
+            runs.extend(both);
+        }
+        runs.sort_unstable();
+        runs.dedup();
+        Ok(Some(runs))
+    }
+
+    fn damaged(&self, what: &str) -> StoreError {
+        StoreError::new(StoreErrorKind::Corrupt, "reading store", self.store().path(), what)
+    }
+}
