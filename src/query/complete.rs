@@ -174,8 +174,11 @@ enum Value {
 
 /// The names of the symbols that are used most: where nothing was typed, any other choice would be by the alphabet.
 fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>, QueryError> {
-    let mut heads = lookup.snapshot.symbols_referenced(1)?;
-    heads.sort_unstable_by_key(|head| (Reverse(head.references), head.key));
+    let mut heads = Vec::new();
+    lookup.snapshot.visit_referenced(1, |head| {
+        heads.push(head);
+        heads.len() < limit && lookup.check().is_ok()
+    })?;
     let mut names = BTreeMap::new();
     for head in heads.into_iter().take(limit) {
         let symbol = lookup.symbol(head.key)?;

@@ -1,5 +1,9 @@
 //! `grep`: text or a regular expression over the files of the store as they are now, with the symbol around each hit.
 
+mod parallel;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
@@ -108,7 +112,6 @@ pub fn grep(
     let lookup = Lookup::new(snapshot, cancel)?;
     let filter = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
     let matcher = matcher(params)?;
-    let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
     let mut result = GrepResult {
         files: Vec::new(),
         total: Total::Exact(0),
@@ -117,28 +120,42 @@ pub fn grep(
         not_text: 0,
         unreadable: Vec::new(),
     };
-    let (mut total, mut file_total, mut listed) = (0_u64, 0_u64, 0_usize);
-    for file in snapshot.files()?.iter().filter(|file| filter.admits(file)) {
-        lookup.check()?;
-        if !is_text(file) {
-            result.not_text += 1;
-            continue;
+    let mut rows = snapshot.files()?;
+    rows.retain(|file| filter.admits(file));
+    lookup.check()?;
+    let not_text = rows.len();
+    rows.retain(is_text);
+    result.not_text = (not_text - rows.len()) as u64;
+    // From the moment on that all lines to be listed are known, others are counted only.
+    let is_full = AtomicBool::new(params.limit == 0);
+    let searching = || {
+        let (matcher, is_full) = (matcher.clone(), &is_full);
+        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        move |file: &FileRow| {
+            let bytes = files.read(&file.path).map_err(|error| error.to_string())?;
+            let matches = search_file(&mut searcher, &matcher, &bytes, cancel, file);
+            let keep = |matches: &Matches| !matches.places.is_empty() && !is_full.load(Ordering::Relaxed);
+            let bytes = if matches.as_ref().is_ok_and(keep) { bytes } else { Vec::new() };
+            Ok((matches, bytes))
         }
-        let bytes = match files.read(&file.path) {
-            Ok(bytes) => bytes,
-            Err(error) => {
-                result.unreadable.push((file.path.clone(), error.to_string()));
-                continue;
+    };
+    let (mut total, mut file_total, mut listed) = (0_u64, 0_u64, 0_usize);
+    let mut take = |file: &FileRow, searched: Searched| -> Result<(), QueryError> {
+        lookup.check()?;
+        let (matches, bytes) = match searched {
+            Ok((matches, bytes)) => (matches?, bytes),
+            Err(reason) => {
+                result.unreadable.push((file.path.clone(), reason));
+                return Ok(());
             }
         };
-        let matches = search_file(&mut searcher, &matcher, &bytes, cancel, file)?;
         if matches.is_binary {
             result.not_text += 1;
-            continue;
+            return Ok(());
         }
         result.searched += 1;
         if matches.places.is_empty() {
-            continue;
+            return Ok(());
         }
         let skip = params.offset.saturating_sub(usize::try_from(total).unwrap_or(usize::MAX));
         total += matches.places.len() as u64;
@@ -147,15 +164,21 @@ pub fn grep(
         let wanted = &wanted[..wanted.len().min(params.limit - listed)];
         if !wanted.is_empty() {
             listed += wanted.len();
+            is_full.store(listed == params.limit, Ordering::Relaxed);
             let mut found = describe(&lookup, file, &bytes, wanted, params.context)?;
             found.total = matches.places.len() as u64;
             result.files.push(found);
         }
-    }
+        Ok(())
+    };
+    parallel::in_order(&rows, cancel, searching, &mut take)?;
     result.total = Total::Exact(total);
     result.file_total = Total::Exact(file_total);
     Ok(result)
 }
+
+/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be read.
+type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
 fn is_text(file: &FileRow) -> bool {
     !matches!(

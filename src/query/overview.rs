@@ -292,9 +292,14 @@ fn entry_points(
 
 fn hot_spots(lookup: &Lookup<'_>, files: &[FileRow], limit: usize) -> Result<Vec<SymbolInfo>, QueryError> {
     let production: BTreeSet<FileKey> = files.iter().filter(|file| !file.test).map(|file| file.key).collect();
-    let mut heads = lookup.snapshot.symbols_referenced(2)?;
-    heads.retain(|head| head.flags & flags::TEST == 0 && production.contains(&head.file));
-    heads.sort_by_key(|head| (Reverse(head.references), head.key));
+    let mut heads = Vec::new();
+    lookup.snapshot.visit_referenced(2, |head| {
+        if head.flags & flags::TEST == 0 && production.contains(&head.file) {
+            heads.push(head);
+        }
+        heads.len() < limit && lookup.check().is_ok()
+    })?;
+    lookup.check()?;
     heads.truncate(limit);
     heads.into_iter().map(|head| lookup.info_of(head.key)).collect()
 }

@@ -215,7 +215,8 @@ impl Filter<'_, '_> {
         let mut names = Vec::new();
         let mut near = pattern.resembling();
         self.lookup.snapshot.visit_names(&NameParts::every(), |name| {
-            if near.iter_mut().fold(false, |fits, text| text.look(name.text, name.shared).is_some() || fits) {
+            // All of them: each remembers what it has seen.
+            if near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0 {
                 names.push(NameFound { matched: Match::Fuzzy, key: name.key, figures: name.figures });
             }
             self.lookup.check().is_ok()

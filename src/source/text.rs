@@ -29,6 +29,22 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     Ok(text)
 }
 
+/// The text of bytes, whatever the length of its lines; binary data as it is, but for a mark of UTF-8.
+pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReason> {
+    if let Some(decoded) = utf16(&bytes) {
+        return decoded.map(String::into_bytes);
+    }
+    if bytes.contains(&0) {
+        if bytes.starts_with(UTF8_MARK) {
+            bytes.drain(..UTF8_MARK.len());
+        }
+        return Ok(bytes);
+    }
+    let mut text = Text { bytes, problems: Vec::new() };
+    replace_foreign_bytes(&mut text)?;
+    Ok(text.bytes)
+}
+
 /// The text of bytes that start with a mark of UTF-16; `None` for all others.
 fn utf16(bytes: &[u8]) -> Option<Result<String, SkipReason>> {
     let from_bytes: fn([u8; 2]) -> u16 = match bytes {

@@ -165,7 +165,9 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn packed(names: &[String]) -> (Vec<Vec<u8>>, Vec<(u32, Vec<u8>)>) {
+    type Packed = (Vec<Vec<u8>>, Vec<(u32, Vec<u8>)>);
+
+    fn packed(names: &[String]) -> Packed {
         let mut packer = Packer::default();
         let mut runs = Vec::new();
         for (number, name) in (0..).zip(names) {

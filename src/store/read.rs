@@ -1,5 +1,6 @@
 //! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
 
+use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -129,9 +130,21 @@ impl Snapshot {
         self.all(statements::SYMBOL_HEADS, [name.0], symbol_head)
     }
 
-    /// What ranking needs of the symbols with at least so many references.
-    pub fn symbols_referenced(&self, at_least: u32) -> Result<Vec<SymbolHead>, StoreError> {
-        self.all(statements::MOST_REFERENCED, [at_least], symbol_head)
+    /// Hands what ranking needs of the symbols with at least so many references to `visit`, those with most references first,
+    /// until it says stop by false.
+    pub fn visit_referenced(&self, at_least: u32, mut visit: impl FnMut(SymbolHead) -> bool) -> Result<(), StoreError> {
+        let mut goes_on = true;
+        self.visit(statements::OFTEN_REFERENCED, [], |row| {
+            let head = symbol_head(row)?;
+            goes_on = head.references >= at_least && visit(head);
+            Ok(goes_on)
+        })?;
+        if goes_on {
+            let mut rest = self.all(statements::REFERENCED, [at_least], symbol_head)?;
+            rest.sort_unstable_by_key(|head| (Reverse(head.references), head.key));
+            rest.into_iter().all(visit);
+        }
+        Ok(())
     }
 
     /// The sites of a file, in order of place.

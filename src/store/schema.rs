@@ -75,6 +75,7 @@ CREATE TABLE file_edge (
 pub(super) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
+CREATE INDEX symbol_refs ON symbol (refs DESC) WHERE refs >= 16;
 CREATE INDEX symbol_container ON symbol (container) WHERE container IS NOT NULL;
 CREATE INDEX site_target ON site (target) WHERE mark & 7 <= 2 AND target IS NOT NULL;
 CREATE INDEX site_open ON site (name) WHERE mark & 7 = 4;

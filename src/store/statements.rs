@@ -108,7 +108,9 @@ statements! {
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
-    MOST_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1";
+    // The index of those that are used often has no others.
+    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 ORDER BY refs DESC, id";
+    REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < 16";
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");

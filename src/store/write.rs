@@ -3,6 +3,7 @@
 //! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
 
 mod amend;
+mod known;
 mod numbering;
 
 use std::fs::{self, File};

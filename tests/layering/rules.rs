@@ -56,7 +56,7 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("grammar", &["std::fs", "std::thread", "std::process"]),
     ("extract", &["std::fs", "std::thread", "std::process", "crate::store", "crate::source", "crate::resolve"]),
     ("resolve", &["std::fs", "std::thread", "std::process", "std::time"]),
-    ("query", &["std::fs", "std::thread", "std::process", "crate::extract"]),
+    ("query", &["std::fs", "std::process", "crate::extract"]),
     ("watch", &["std::fs", "std::process", "crate::store"]),
     ("server", &["std::fs", "crate::extract", "crate::resolve"]),
 ];

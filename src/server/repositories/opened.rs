@@ -2,9 +2,8 @@
 //! answer, for the JSON of it, and for what programs are told beside it.
 
 use super::{Files, rough};
-use crate::config;
 use crate::index::ChangeSet;
-use crate::model::{RepoPath, SkipReason};
+use crate::model::RepoPath;
 use crate::query::ReadFile;
 use crate::server::escape::SafeLine;
 use crate::server::reply;
@@ -79,17 +78,8 @@ impl Opened {
 
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
-        // Lines of any length may be looked at; they are cut when they are shown.
-        let limits = config::Limits { line_bytes: usize::MAX, ..self.limits };
-        let file = source::read_named(&self.root, path, &limits).map_err(|error| io::Error::other(error.to_string()))?;
-        let whole = usize::try_from(limits.file_bytes).unwrap_or(usize::MAX);
-        match file.text {
-            Ok(text) => Ok(text.bytes),
-            // As it is: the question decides what it means.
-            Err(SkipReason::Binary) => {
-                source::read_head(&self.root, path, whole).map_err(|reason| io::Error::other(reason.word()))
-            }
-            Err(reason) => Err(io::Error::other(reason.word())),
-        }
+        // Lines of any length may be looked at; they are cut when they are shown. What binary data means the question decides.
+        let read = source::read_named(&self.root, path, self.limits.file_bytes);
+        read.map_err(|error| io::Error::other(error.to_string()))?.map_err(|reason| io::Error::other(reason.word()))
     }
 }

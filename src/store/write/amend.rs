@@ -10,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::known::{RemovedNames, Sets};
 use super::numbering::{FileSites, Numbering, key, name_of, references};
 use super::{RowWriter, file_edges, relations};
 use crate::model::Verdict;
@@ -17,7 +18,6 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, 
 use crate::store::connection::{Snapshot, Store, log_of};
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, WriterLock};
-use crate::store::names::key_of;
 use crate::store::rows::{FileRow, Identity};
 use crate::store::statements;
 
@@ -123,9 +123,8 @@ impl Amendment<'_> {
         let last = LastKeys::read(&transaction).map_err(failed)?;
         let (next, moved) = self.next_keys(keys, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
-        let known_names = RefCell::default();
-        let symbol_names = meta.symbol_names;
-        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last, symbol_names, known_names }
+        let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
+        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last, symbol_names, removed_names }
             .write(after, &moved)
             .map_err(failed)?;
         keep(&path, &next, after);
@@ -242,8 +241,7 @@ struct Writer<'w> {
     last: LastKeys,
     /// How many names are in order.
     symbol_names: u32,
-    /// The keys of names that stood in what was removed: most of them are in what comes in its place.
-    known_names: RefCell<FxHashMap<Box<str>, u32>>,
+    removed_names: RefCell<RemovedNames>,
 }
 
 impl Writer<'_> {
@@ -319,7 +317,8 @@ impl Writer<'_> {
         for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
             let keys = self.old.files[origin];
             self.lists_of(keys.sites, lists)?;
-            self.names_of(keys)?;
+            let ranges = [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
+            self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
             self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::MARK_NAMES, params![keys.symbols.first, keys.symbols.end()])?;
@@ -338,16 +337,6 @@ impl Writer<'_> {
         let rows = statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
         for list in rows {
             lists.push(list?);
-        }
-        Ok(())
-    }
-
-    fn names_of(&self, keys: FileKeys) -> rusqlite::Result<()> {
-        let mut statement = self.connection.prepare_cached(statements::NAMES_OF_ROWS.text())?;
-        let ranges = params![keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
-        let mut rows = statement.query(ranges)?;
-        while let Some(row) = rows.next()? {
-            self.known_names.borrow_mut().insert(row.get(1)?, row.get(0)?);
         }
         Ok(())
     }
@@ -403,11 +392,7 @@ impl Writer<'_> {
         if numbering.name_keys.contains_key(name) {
             return Ok(());
         }
-        let removed = self.known_names.borrow().get(name).copied();
-        let known = match removed {
-            Some(key) => Some(key),
-            None => key_of(self.connection, self.symbol_names, name)?,
-        };
+        let known = self.removed_names.borrow().key_of(self.connection, self.symbol_names, name)?;
         let key = known.unwrap_or(self.last.name + 1 + numbering.names.len() as u32);
         if known.is_none() {
             numbering.names.push((key, name));
@@ -493,30 +478,5 @@ impl Writer<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Sets of candidates that the store has, by their first symbol, as far as they were asked for.
-#[derive(Default)]
-struct Sets(FxHashMap<u32, FxHashMap<Vec<u32>, u32>>);
-
-impl Sets {
-    /// The key of a set; `wanted` is sorted.
-    fn find(&mut self, connection: &Connection, wanted: &[u32]) -> rusqlite::Result<Option<u32>> {
-        let Some(&first) = wanted.first() else { return Ok(None) };
-        if let Some(known) = self.0.get(&first) {
-            return Ok(known.get(wanted).copied());
-        }
-        let mut known = FxHashMap::default();
-        let mut lists = connection.prepare_cached(statements::LISTS_OF_SYMBOL.text())?;
-        let lists: Vec<u32> = lists.query_map([first], |row| row.get(0))?.collect::<Result<_, _>>()?;
-        let mut members = connection.prepare_cached(statements::CANDIDATES.text())?;
-        for list in lists {
-            let symbols: Vec<u32> = members.query_map([list], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            known.insert(symbols, list);
-        }
-        let found = known.get(wanted).copied();
-        self.0.insert(first, known);
-        Ok(found)
     }
 }
