@@ -16,6 +16,7 @@ mod mcp;
 mod output;
 mod progress;
 mod serve;
+mod token;
 
 use std::io;
 use std::path::PathBuf;

@@ -12,13 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Everything that comes from outside the command line and the repository.
-#[derive(Clone, Debug)]
+/// Everything that comes from outside the command line and the repository. It is not printed: it holds a secret.
+#[derive(Clone)]
 pub struct Config {
     /// Where stores live, if a place is known: one directory a repository.
     pub cache_directory: Option<PathBuf>,
     /// Where a client says its project is, if it does.
     pub project_directory: Option<PathBuf>,
+    /// What a runtime over HTTP asks its clients to show, and what they show to it.
+    pub token: Option<String>,
     /// Whether the user wants output without colour.
     pub no_color: bool,
     /// What bounds the work.
@@ -87,6 +89,14 @@ pub enum ConfigError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file with a secret could not be read.
+    #[error("cannot read the token in {}: {source}", path.display())]
+    UnreadableSecret {
+        /// The path as it was given.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// No place for the cache is known.
     #[error("no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path")]
     NoCacheDirectory,
@@ -113,6 +123,7 @@ impl ConfigError {
             Self::Missing { .. } => "check the spelling, or name the repository's directory with --root",
             Self::NotADirectory { .. } => "name the directory that contains the file",
             Self::Unreadable { .. } => "check the permissions of the directory and of those above it",
+            Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
             Self::NotANumber { .. } => "correct or unset the variable",
             Self::NoWorkingDirectory { .. } => "change to a directory that exists, or name one with --root",
@@ -174,6 +185,7 @@ impl Config {
             worker: None,
             cache_directory,
             project_directory: directory("CLAUDE_PROJECT_DIR"),
+            token: get("COGRAPH_TOKEN").and_then(|token| token.into_string().ok()),
             no_color: get("NO_COLOR").is_some(),
             limits,
         })
@@ -188,6 +200,12 @@ impl Config {
     /// Where the client's project is, or else where the process was started, if that is known.
     pub fn started_in(&self) -> Option<PathBuf> {
         self.project_directory.clone().or_else(|| std::env::current_dir().ok())
+    }
+
+    /// The text of a file that holds a secret, without the blanks around it.
+    pub fn secret(path: &Path) -> Result<String, ConfigError> {
+        let unreadable = |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
+        Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())
     }
 
     /// The repository at exactly this directory, even if it lies inside another repository.

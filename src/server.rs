@@ -65,7 +65,7 @@ pub use observe::{CallState, ServerState};
 pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
 pub use repositories::{Patience, Repositories};
-pub use runtime::{Listening, ServeError, serve};
+pub use runtime::{BearerToken, HttpListening, Listening, ServeError, serve};
 pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
 pub use upstream::{Examined, Listing, Target, TargetError, examine};
 
@@ -136,10 +136,14 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;
-        let Target::Socket(socket) = target.clone();
-        let prepare = move || starter.as_ref().map_or(Ok(()), |command| starter::ensure(&socket, command));
+        let expected = target.expected();
+        let socket = target.clone();
+        let prepare = move || match (&socket, &starter) {
+            (Target::Socket(socket), Some(command)) => starter::ensure(socket, command),
+            _ => Ok(()),
+        };
         let place = thin::Place::new(root, started_in, events.clone());
-        let thin = thin::Thin::new(target, upstream::Expected::SameVersion, place, prepare, embedded);
+        let thin = thin::Thin::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
         }

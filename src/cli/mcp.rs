@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::limits::LimitArguments;
+use super::token::TokenArgument;
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, WorkerCommand, running_program};
 use crate::server::{Options, Passing, Target, run_passing, run_stdio};
@@ -19,9 +20,12 @@ const IDLE_EXIT: &str = "600";
 pub(super) struct Arguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Pass calls on to a runtime: the path of its socket, or `auto` for that of this user and, while there is none, this process
+    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that of this user and, while there is
+    /// none, this process
     #[arg(long, value_name = "TARGET|auto")]
     upstream: Option<String>,
+    #[command(flatten)]
+    token: TokenArgument,
     /// With `--upstream auto`: start a runtime when there is none
     #[arg(long, requires = "upstream")]
     start: bool,
@@ -39,7 +43,8 @@ pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &
         Some(word) if word == AUTO => Some(auto(&config, level, arguments.start)?),
         Some(_) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
         Some(text) => {
-            let target = Target::parse(text).map_err(|error| Stop::Usage(error.to_string()))?;
+            let target = Target::parse(text, arguments.token.token(config.as_ref().ok())?)
+                .map_err(|error| Stop::Usage(error.to_string()))?;
             Some(Passing { target, embeds: false, starter: None })
         }
     };

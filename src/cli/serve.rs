@@ -1,13 +1,15 @@
 //! `cograph serve`: one runtime for all clients of a user.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::limits::LimitArguments;
+use super::token::TokenArgument;
 use super::{RootArgument, Stop, output};
 use crate::config::{Config, ConfigError};
-use crate::server::{Listening, Options, ServeError, serve};
+use crate::server::{HttpListening, Listening, Options, ServeError, serve};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -17,6 +19,11 @@ pub(super) struct Arguments {
     /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
+    /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
+    #[arg(long, value_name = "ADDR:PORT")]
+    http: Option<SocketAddr>,
+    #[command(flatten)]
+    token: TokenArgument,
     /// End when no client was connected for so long
     #[arg(long, value_name = "SECONDS")]
     idle_exit: Option<u64>,
@@ -39,12 +46,17 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     }
     // What the environment says of a project is said of the process that started this one.
     let config = config.map(|config| Config { project_directory: None, ..config });
+    let token = arguments.token.token(config.as_ref().ok())?;
+    let http = arguments.http.map(|address| HttpListening { address, token });
     let limits = arguments.limits.limits();
     let options = Options { config, root: arguments.root.root.clone(), limits, delay: arguments.limits.delay() };
-    let listening = Listening { socket, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
-    let on_ready = || {
+    let listening = Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
+    let on_ready = |address: Option<SocketAddr>| {
         // Whoever does not read it does not need it.
-        let _ = output::to_stdout(|out| writeln!(out, "listening on {}", listening.socket.display()));
+        let _ = output::to_stdout(|out| {
+            writeln!(out, "listening on {}", listening.socket.display())?;
+            address.map_or(Ok(()), |address| writeln!(out, "listening on http://{address}/mcp"))
+        });
     };
     serve(options, &listening, on_ready).map_err(|error| match error {
         ServeError::AlreadyServed { .. } => Stop::AlreadyServed(format!("{error}\n  hint: {}", error.hint())),

@@ -4,7 +4,7 @@
 mod shape;
 
 use super::completion::{self, Subject};
-use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, RpcError, UNSUPPORTED_VERSION};
+use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
 use super::prompts;
 use super::registry;
 use super::resources::{self, BadAddress, Question};
@@ -19,7 +19,7 @@ use std::sync::LazyLock;
 pub(super) use shape::{Purpose, listen_result, shaped_list};
 
 /// The version of the stateless era.
-const STATELESS: &str = "2026-07-28";
+pub(super) const STATELESS: &str = "2026-07-28";
 /// The version that a client gets which asks for one that is not known.
 const LATEST_NEGOTIATED: &str = "2025-11-25";
 /// Versions that `initialize` can select, newest first.
@@ -27,7 +27,8 @@ const NEGOTIATED: [&str; 4] = [LATEST_NEGOTIATED, "2025-06-18", WITH_BATCHES, "2
 /// The one version in which a server must take batches.
 const WITH_BATCHES: &str = "2025-03-26";
 
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where a request of the stateless era says its version.
+pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Under which an instance of this program says, in what it declares as experimental, that it is one, and which directory its
 /// calls mean; and under which it learns the outcome of a call.
@@ -211,6 +212,18 @@ impl Session {
 /// The id that a `notifications/cancelled` names.
 pub(super) fn cancelled_id(params: &Map<String, Value>) -> Option<RequestId> {
     params.get("requestId").and_then(RequestId::from_json)
+}
+
+/// Whether a message belongs to the stateless era by what it says itself.
+pub(super) fn is_stateless(message: &Message) -> bool {
+    let Message::Request(request) = message else { return false };
+    let params = request.params.as_ref().ok();
+    params.and_then(|params| params.get("_meta")?.get(VERSION_KEY)).is_some()
+}
+
+/// Whether a version is one that can be spoken.
+pub(super) fn is_known(version: &str) -> bool {
+    supported().contains(&version)
 }
 
 fn supported() -> Vec<&'static str> {

@@ -1,23 +1,30 @@
 //! One process that serves many clients: each has a session of its own, with its own threads, ids, roots and queues; stores,
 //! index runs, watches and permits they share. This file waits for clients and for reasons to end.
 
+mod http;
 mod place;
 mod sessions;
 
-use super::dispatch::Event;
+use super::dispatch::{Event, until};
 use super::log;
 use super::shutdown;
 use super::{Options, Shared};
+use http::Http;
+pub use http::{BearerToken, HttpListening};
 use place::Place;
 use sessions::Sessions;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::channel;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::mpsc::{Receiver, channel};
 
 /// How long sessions have to end after a signal: longer than one of them takes.
 const DRAIN: Duration = Duration::from_secs(4);
+/// How long the last messages have on their way to clients over HTTP.
+const FLUSH: Duration = Duration::from_millis(100);
 /// The pause after a client could not be taken in for want of descriptors or threads.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -26,6 +33,8 @@ const BREATH: Duration = Duration::from_millis(100);
 pub struct Listening {
     /// The path of its socket. The directory of it must be the user's alone.
     pub socket: PathBuf,
+    /// For clients over HTTP.
+    pub http: Option<HttpListening>,
     /// End when there was no client for so long.
     pub idle_exit: Option<Duration>,
 }
@@ -57,6 +66,20 @@ pub enum ServeError {
         /// What the system said.
         source: io::Error,
     },
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {source}")]
+    Http {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Strangers could come and need to show nothing.
+    #[error("{address} can be reached from other machines, and there is no token")]
+    Open {
+        /// The address.
+        address: SocketAddr,
+    },
     /// Threads or signals cannot be had.
     #[error("cannot start the runtime: {0}")]
     System(#[from] io::Error),
@@ -69,55 +92,107 @@ impl ServeError {
             Self::AlreadyServed { .. } => "use that one, or name another socket with --socket",
             Self::Directory { .. } => "name a socket in a directory that is yours alone (mode 700) with --socket",
             Self::Socket { .. } => "name a shorter path, or another directory, with --socket",
+            Self::Http { .. } => "name an address of this machine that is free with --http",
+            Self::Open { .. } => "put a token of 16 characters or more into a file and name it with --token-file",
             Self::System(_) => "check the limits of processes and open files",
         }
     }
 }
 
-/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come.
-pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce()) -> Result<(), ServeError> {
+/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with the address
+/// of those that come over HTTP.
+pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<SocketAddr>)) -> Result<(), ServeError> {
     let (place, listener) = Place::take(&listening.socket)?;
+    let web = listening.http.as_ref().map(listen).transpose()?;
     log::take_panics();
-    let (event_sender, mut events) = channel(1);
-    shutdown::on_signal(event_sender, DRAIN + options.limits.signal_grace)?;
-    let grace = options.limits.signal_grace;
+    let (event_sender, events) = channel(1);
+    shutdown::on_signal(event_sender, DRAIN + FLUSH + options.limits.signal_grace)?;
+    let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
     let sessions = Sessions::new(Arc::clone(&shared), options.root, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = tokio::net::UnixListener::from_std(listener)?;
-        on_ready();
-        let mut alone_since = Instant::now();
-        loop {
-            let leave_at = listening.idle_exit.filter(|_| sessions.count() == 0).map(|idle| alone_since + idle);
-            tokio::select! {
-                biased;
-                event = events.recv() => {
-                    if matches!(event, None | Some(Event::Terminate)) {
-                        break;
-                    }
-                }
-                () = sessions.changed() => alone_since = Instant::now(),
-                () = super::dispatch::until(leave_at), if leave_at.is_some() => break,
-                accepted = listener.accept() => {
-                    let begun = match accepted {
-                        Ok((stream, _)) => sessions.begin(stream),
-                        Err(error) => Err(error),
-                    };
-                    if let Err(error) = begun {
-                        tracing::warn!(%error, "a client could not be taken in");
-                        super::dispatch::until(Some(Instant::now() + BREATH)).await;
-                    }
-                }
-            }
-        }
+        let listener = UnixListener::from_std(listener)?;
+        let web = match web {
+            Some((listener, guard)) => Some((TcpListener::from_std(listener)?, Http::new(sessions.clone(), guard, longest))),
+            None => None,
+        };
+        on_ready(web.as_ref().and_then(|(listener, _)| listener.local_addr().ok()));
+        take_in(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
+        drop(listener);
+        drain(&sessions, web.is_some()).await;
         Ok::<_, io::Error>(())
     })?;
     drop(runtime);
-    sessions.drain(DRAIN);
     // The socket goes before the index runs end: the next runtime need not wait for them.
     drop(place);
     shutdown::watchdog(grace);
     drop((sessions, shared));
     Ok(())
+}
+
+/// Listens for clients over HTTP.
+fn listen(web: &HttpListening) -> Result<(std::net::TcpListener, http::Guard), ServeError> {
+    let guard = http::Guard::new(web).ok_or(ServeError::Open { address: web.address })?;
+    let failed = |source| ServeError::Http { address: web.address, source };
+    let listener = std::net::TcpListener::bind(web.address).map_err(failed)?;
+    listener.set_nonblocking(true).map_err(failed)?;
+    Ok((listener, guard))
+}
+
+/// Takes clients in until there is a reason to end.
+async fn take_in(
+    sessions: &Sessions,
+    listener: &UnixListener,
+    web: Option<&(TcpListener, Arc<Http>)>,
+    mut events: Receiver<Event>,
+    idle_exit: Option<Duration>,
+) {
+    let mut alone_since = Instant::now();
+    loop {
+        let leave_at = idle_exit.filter(|_| sessions.count() == 0).map(|idle| alone_since + idle);
+        let taken = tokio::select! {
+            biased;
+            event = events.recv() => {
+                if matches!(event, None | Some(Event::Terminate)) {
+                    return;
+                }
+                Ok(())
+            }
+            () = sessions.changed() => {
+                alone_since = Instant::now();
+                Ok(())
+            }
+            () = until(leave_at), if leave_at.is_some() => return,
+            accepted = listener.accept() => accepted.and_then(|(stream, _)| sessions.begin(stream)),
+            accepted = accept(web) => accepted,
+        };
+        if let Err(error) = taken {
+            tracing::warn!(%error, "a client could not be taken in");
+            until(Some(Instant::now() + BREATH)).await;
+        }
+    }
+}
+
+async fn accept(web: Option<&(TcpListener, Arc<Http>)>) -> io::Result<()> {
+    match web {
+        Some((listener, http)) => http.accept(listener).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Has the sessions end, and what they still say reach their clients.
+async fn drain(sessions: &Sessions, has_web: bool) {
+    let end_by = Instant::now() + DRAIN;
+    sessions.drain();
+    while sessions.count() > 0 && Instant::now() < end_by {
+        tokio::select! {
+            () = sessions.changed() => {}
+            () = until(Some(end_by)) => {}
+        }
+    }
+    if has_web {
+        // What the sessions have said is on its way through this task's other tasks.
+        until(Some(Instant::now() + FLUSH)).await;
+    }
 }

@@ -10,6 +10,7 @@
 
 mod attach;
 mod connection;
+mod http;
 mod listing;
 mod target;
 
@@ -22,6 +23,10 @@ pub(super) use attach::Upstream;
 pub use listing::Listing;
 pub use target::{Target, TargetError};
 
+/// The version of the protocol that is spoken with peers: the newest in which a server may ask for roots.
+const VERSION: &str = "2025-11-25";
+/// How long a peer has to hear that a session is over.
+const FAREWELL: Duration = Duration::from_millis(200);
 /// How long a peer has for the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(3);
 /// How long a call tries to reach a peer that was there a moment ago.
@@ -42,6 +47,8 @@ pub(super) trait Owner: Send + Sync {
 pub(super) enum Expected {
     /// This program in this version.
     SameVersion,
+    /// This program.
+    SameProgram,
     /// Anything that speaks the protocol.
     Anyone,
 }

@@ -1,8 +1,7 @@
 //! Forty ways in which servers of this kind were found to fail, each as a test of the built program with its input held open.
 //!
 //! A test that needs a gate or a planted defect is built with the cargo feature `faults` only. `scripts/forty` builds it so, runs
-//! every test, then plants each defect (`src/faults.rs`) and demands that its tests fail. 32 to 35 and 40 are about several
-//! processes that share one server, which this program does not have.
+//! every test, then plants each defect (`src/faults.rs`) and demands that its tests fail.
 //!
 //! | | |
 //! |---|---|
@@ -13,6 +12,7 @@
 //! | `messages` | 22-25: what is too long or no message, and ids |
 //! | `stores` | 26-28: locks; 29-31: stores that are idle or replaced |
 //! | `text` | 36-38: text and names of strangers |
+//! | `shared` | 32-35: a runtime and its clients; 40: peers that misbehave; 13 and 17 once more |
 //! | `pages` | 39: lists in pages |
 
 mod cancelling;
@@ -22,5 +22,6 @@ mod harness;
 mod lanes;
 mod messages;
 mod pages;
+mod shared;
 mod stores;
 mod text;

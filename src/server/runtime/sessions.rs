@@ -16,8 +16,8 @@ use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
@@ -35,7 +35,6 @@ struct Inner {
     delay: Option<Duration>,
     permits: Permits,
     open: Mutex<Open>,
-    left: Condvar,
     changed: Notify,
 }
 
@@ -49,8 +48,8 @@ impl Sessions {
     /// None yet.
     pub(super) fn new(shared: Arc<Shared>, root: Option<PathBuf>, limits: Limits, delay: Option<Duration>) -> Self {
         let permits = Permits::of_many(&limits);
-        let (open, left, changed) = (Mutex::default(), Condvar::new(), Notify::new());
-        Self(Arc::new(Inner { shared, root, limits, delay, permits, open, left, changed }))
+        let (open, changed) = (Mutex::default(), Notify::new());
+        Self(Arc::new(Inner { shared, root, limits, delay, permits, open, changed }))
     }
 
     /// Takes a client in that has come to the socket, or tells it why not.
@@ -69,8 +68,16 @@ impl Sessions {
         self.start(stream)
     }
 
+    /// Takes a client in whose messages come through this process.
+    pub(super) fn begin_inner(&self, stream: UnixStream) -> io::Result<()> {
+        if self.count() >= MOST_SESSIONS {
+            return Err(io::Error::new(io::ErrorKind::QuotaExceeded, format!("{MOST_SESSIONS} clients are connected")));
+        }
+        self.start(stream)
+    }
+
     /// Starts a session over a stream.
-    pub(super) fn start(&self, stream: UnixStream) -> io::Result<()> {
+    fn start(&self, stream: UnixStream) -> io::Result<()> {
         let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
         let session = Session::new();
         let number = {
@@ -103,7 +110,6 @@ impl Sessions {
 
     fn leave(&self, number: u64) {
         self.open().sessions.remove(&number);
-        self.0.left.notify_all();
         self.0.changed.notify_one();
     }
 
@@ -117,18 +123,11 @@ impl Sessions {
         self.0.changed.notified().await;
     }
 
-    /// Has every session end as if its client had left, and waits for them, no longer than this.
-    pub(super) fn drain(&self, at_most: Duration) {
-        let until = Instant::now() + at_most;
-        let mut open = self.open();
-        for events in open.sessions.values() {
+    /// Has every session end as if its client had left.
+    pub(super) fn drain(&self) {
+        for events in self.open().sessions.values() {
             // One that is too busy to hear of it ends with the process.
             let _ = events.try_send(Event::Drain);
-        }
-        while !open.sessions.is_empty()
-            && let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
-        {
-            open = self.0.left.wait_timeout(open, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -2,7 +2,7 @@
 //! there. It is used until it is lost; then every call in flight hears of it, once.
 
 use super::target::Wire;
-use super::{Caller, Expected, HANDSHAKE, Owner, Question};
+use super::{Caller, Expected, HANDSHAKE, Owner, Question, VERSION};
 use crate::faults::{self, Fault, planted};
 use crate::server::escape::SafeLine;
 use crate::server::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
@@ -18,8 +18,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
-/// The version of the protocol that is spoken with peers: the newest in which a server may ask for roots.
-const VERSION: &str = "2025-11-25";
 /// The longest line that is taken from a peer, in bytes.
 const LINE: usize = 8 << 20;
 /// Bytes that may wait to be written to a peer.
@@ -121,7 +119,7 @@ impl Connection {
             }
         };
         let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
-        if expected == Expected::SameVersion && of("name") != env!("CARGO_PKG_NAME") {
+        if expected != Expected::Anyone && of("name") != env!("CARGO_PKG_NAME") {
             return Err((format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")), true));
         }
         if expected == Expected::SameVersion && of("version") != faults::version() {

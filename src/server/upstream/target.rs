@@ -1,7 +1,10 @@
 //! Where a peer is, and the way to it: a stream of lines in each direction, whatever lies between.
 
+use super::{Expected, http};
 use crate::faults;
+use crate::server::runtime::BearerToken;
 use crate::server::session::Stream;
+use hyper::Uri;
 use std::fmt;
 use std::io;
 use std::net::Shutdown;
@@ -14,6 +17,13 @@ use std::time::Duration;
 pub enum Target {
     /// Behind a Unix socket of this machine.
     Socket(PathBuf),
+    /// Behind an address of the web.
+    Http {
+        /// The address.
+        address: Uri,
+        /// What to show there.
+        token: Option<BearerToken>,
+    },
 }
 
 /// Text that names no target.
@@ -27,12 +37,25 @@ pub struct TargetError {
 }
 
 impl Target {
-    /// Reads what a user has written.
-    pub fn parse(text: &str) -> Result<Self, TargetError> {
+    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to addresses.
+    pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
+        let wrong = |why| Err(TargetError { text: text.to_owned(), why });
         match text.split_once("://") {
-            _ if text.trim().is_empty() => Err(TargetError { text: text.to_owned(), why: "it is empty" }),
-            Some(_) => Err(TargetError { text: text.to_owned(), why: "name a socket by its path" }),
+            _ if text.trim().is_empty() => wrong("it is empty"),
             None => Ok(Self::Socket(PathBuf::from(text))),
+            Some(("http" | "https", _)) => match text.parse::<Uri>() {
+                Ok(address) if address.host().is_some_and(|host| !host.is_empty()) => Ok(Self::Http { address, token }),
+                _ => wrong("it is no address"),
+            },
+            Some(_) => wrong("an address begins with http:// or https://"),
+        }
+    }
+
+    /// What is expected there: on this machine the same build; elsewhere it may be another.
+    pub(in crate::server) fn expected(&self) -> Expected {
+        match self {
+            Self::Socket(_) => Expected::SameVersion,
+            Self::Http { .. } => Expected::SameProgram,
         }
     }
 }
@@ -41,6 +64,7 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Socket(path) => write!(f, "the runtime at {}", path.display()),
+            Self::Http { address, .. } => write!(f, "the runtime at {address}"),
         }
     }
 }
@@ -73,6 +97,7 @@ impl Target {
     pub(super) fn connect(&self, within: Duration) -> Result<Wire, NoWire> {
         match self {
             Self::Socket(path) => connect_socket(path, within),
+            Self::Http { address, token } => http::connect(address, token.as_ref(), within),
         }
     }
 }
@@ -99,4 +124,22 @@ pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
     // A socket that is shut down already has ended.
     let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));
     Ok(Wire { stream: Stream { input, output }, end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_an_address_or_a_path() {
+        for text in ["http://localhost:1/mcp", "https://far.example/mcp"] {
+            assert!(matches!(Target::parse(text, None), Ok(Target::Http { .. })), "{text}");
+        }
+        for text in ["socket", "/a/b", "./a b"] {
+            assert_eq!(Target::parse(text, None), Ok(Target::Socket(text.into())));
+        }
+        for text in ["", " ", "http://", "ftp://x/", "http:// x/"] {
+            assert!(Target::parse(text, None).is_err(), "{text}");
+        }
+    }
 }

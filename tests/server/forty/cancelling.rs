@@ -4,8 +4,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::super::client::{SMALL, place};
+use super::harness::runtime::{Runtime, WAYS, thin};
 use super::harness::{Bench, Gate, milliseconds, pass_time, scaled};
 
 /// A question that takes longer than anybody waits.
@@ -110,6 +112,19 @@ fn arguments(tool: &Value) -> Value {
 
 #[test]
 fn t13_every_tool_that_never_returns_is_answered_at_its_deadline() {
+    assert_deadlines(|place, gates| (Bench::connected_at(place, &[], gates), ()));
+}
+
+#[test]
+fn t13_every_tool_that_never_returns_in_a_runtime_is_answered_at_its_deadline() {
+    assert_deadlines(|place, gates| {
+        let runtime = Runtime::start(place.path(), WAYS[WAYS.len() - 1], gates);
+        (thin(&place, &["--upstream", &runtime.target], &[]), (runtime, place))
+    });
+}
+
+/// Calls every tool, each of which stops at a gate, on what `start` makes of a place and its gates.
+fn assert_deadlines<K>(start: impl FnOnce(TempDir, &[String]) -> (Bench, K)) {
     let place = place(SMALL);
     let mut gate = Gate::shut(&place, "gate");
     let mut probe = Bench::connected(&[], &[]);
@@ -118,7 +133,7 @@ fn t13_every_tool_that_never_returns_is_answered_at_its_deadline() {
     assert!(!tools.is_empty());
     let name = |tool: &Value| tool["name"].as_str().expect("tools have names").to_owned();
     let gates: Vec<String> = tools.iter().map(|tool| gate.at(&format!("work {}", name(tool)))).collect();
-    let mut bench = Bench::connected_at(place, &[], &gates);
+    let (mut bench, _kept) = start(place, &gates);
     gate.open();
     bench.warm();
     gate.close();

@@ -3,6 +3,7 @@
 
 #[cfg(feature = "faults")]
 mod gates;
+pub(super) mod runtime;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,0 +1,254 @@
+//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of it finds the request that it
+//! belongs to: answers by id, progress by token, the session's own questions by any stream that is open.
+
+use crate::server::message::{self, Message};
+use crate::server::protocol;
+use crate::server::runtime::sessions::Sessions;
+use crate::server::splitter::{Piece, Splitter};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::UnixStream;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// Messages that may wait for one request to take them; one that takes fewer is cut off.
+const WAITING: usize = 256;
+/// Messages that may wait for the session to take them.
+const SENDING: usize = 16;
+
+/// See the module.
+pub(super) struct Bridge {
+    routes: Mutex<Routes>,
+    sender: Sender<Vec<u8>>,
+    ending: Notify,
+}
+
+struct Routes {
+    is_open: bool,
+    used: Instant,
+    next: u64,
+    /// Requests that wait, by a number of ours.
+    posts: BTreeMap<u64, Post>,
+    /// The stream for what belongs to no request.
+    listening: Option<Sender<(Vec<u8>, bool)>>,
+}
+
+struct Post {
+    /// The ids of its requests, as JSON.
+    ids: Vec<String>,
+    /// What its progress is marked with, as JSON.
+    token: Option<String>,
+    streams: bool,
+    frames: Sender<(Vec<u8>, bool)>,
+    /// The session serves this one only: everything it says belongs to it.
+    whole: bool,
+}
+
+/// What a request gets, in order; the flag says that it is the last.
+pub(super) struct Delivery {
+    frames: Receiver<(Vec<u8>, bool)>,
+    /// Forgets the request when nobody waits any more.
+    _place: Option<Forget>,
+}
+
+struct Forget {
+    bridge: Arc<Bridge>,
+    number: u64,
+}
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        let mut routes = self.bridge.routes();
+        routes.used = Instant::now();
+        // A request of its own session takes that with it: its client has left, or has its answer.
+        let was_whole = routes.posts.remove(&self.number).is_some_and(|post| post.whole);
+        drop(routes);
+        if was_whole {
+            self.bridge.end();
+        }
+    }
+}
+
+impl Delivery {
+    /// The next message; none when the session has ended.
+    pub(super) async fn next(&mut self) -> Option<(Vec<u8>, bool)> {
+        self.frames.recv().await
+    }
+}
+
+impl Bridge {
+    /// Begins a session.
+    pub(super) fn begin(sessions: &Sessions) -> io::Result<Arc<Self>> {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        sessions.begin_inner(theirs)?;
+        ours.set_nonblocking(true)?;
+        let (read, write) = UnixStream::from_std(ours)?.into_split();
+        let (sender, sent) = channel(SENDING);
+        let routes = Routes { is_open: true, used: Instant::now(), next: 0, posts: BTreeMap::new(), listening: None };
+        let bridge = Arc::new(Self { routes: Mutex::new(routes), sender, ending: Notify::new() });
+        let own = Arc::clone(&bridge);
+        tokio::spawn(async move {
+            tokio::select! {
+                () = own.listen_to(&read) => {}
+                () = send_all(&write, sent) => {}
+                () = own.ending.notified() => {}
+            }
+            let mut routes = own.routes();
+            routes.is_open = false;
+            routes.posts.clear();
+            routes.listening = None;
+        });
+        Ok(bridge)
+    }
+
+    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before its message is sent.
+    pub(super) async fn post(self: &Arc<Self>, parsed: &Message, line: Vec<u8>, streams: bool) -> Option<Delivery> {
+        let members = match parsed {
+            Message::Batch(members) => members.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        let requests: Vec<_> = members
+            .iter()
+            .filter_map(|member| if let Message::Request(request) = member { Some(request) } else { None })
+            .collect();
+        let delivery = (!requests.is_empty()).then(|| {
+            let token = requests.iter().find_map(|request| protocol::progress_token(request.params.as_ref().ok()?));
+            let ids = requests.iter().map(|request| request.id.to_json().to_string()).collect();
+            let (frames, received) = channel(WAITING);
+            let post =
+                Post { ids, token: token.map(|token| token.to_string()), streams, frames, whole: protocol::is_stateless(parsed) };
+            let mut routes = self.routes();
+            routes.next += 1;
+            let number = routes.next;
+            routes.posts.insert(number, post);
+            Delivery { frames: received, _place: Some(Forget { bridge: Arc::clone(self), number }) }
+        });
+        self.routes().used = Instant::now();
+        // A session that has ended is noticed by whoever waits.
+        let _ = self.sender.send([&line[..], b"\n"].concat()).await;
+        delivery
+    }
+
+    /// Opens the stream for what belongs to no request; it takes the place of one before.
+    pub(super) fn listen(&self) -> Delivery {
+        let (frames, received) = channel(WAITING);
+        self.routes().listening = Some(frames);
+        Delivery { frames: received, _place: None }
+    }
+
+    /// Ends the session.
+    pub(super) fn end(&self) {
+        self.ending.notify_one();
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.routes().is_open
+    }
+
+    /// Whether nobody has used it for so long.
+    pub(super) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
+        let routes = self.routes();
+        let listens = routes.listening.as_ref().is_some_and(|listening| !listening.is_closed());
+        routes.posts.is_empty() && !listens && now.saturating_duration_since(routes.used) > limit
+    }
+
+    /// Takes what the session says, to its end.
+    async fn listen_to(&self, read: &tokio::net::unix::OwnedReadHalf) {
+        // Our own sessions keep to the bounds of their answers.
+        let mut splitter = Splitter::new(usize::MAX / 2);
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            if read.readable().await.is_err() {
+                return;
+            }
+            match read.try_read(&mut buffer) {
+                Ok(0) => return,
+                Ok(count) => {
+                    let mut pieces = Vec::new();
+                    splitter.push(&buffer[..count], &mut pieces);
+                    for piece in pieces {
+                        if let Piece::Line(line) = piece {
+                            self.route(line);
+                        }
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut off.
+    fn route(&self, line: Vec<u8>) {
+        let parsed = message::parse(&line);
+        let mut routes = self.routes();
+        match kind(&parsed) {
+            Kind::Answer(id) => {
+                let found = routes.posts.iter().find(|(_, post)| post.whole || post.ids.contains(&id)).map(|(number, _)| *number);
+                if let Some(post) = found.and_then(|number| routes.posts.get_mut(&number)) {
+                    let _ = post.frames.try_send((line, true));
+                }
+            }
+            Kind::Progress(token) => {
+                let post = routes.posts.values().find(|post| post.streams && (post.whole || post.token.as_ref() == Some(&token)));
+                if let Some(post) = post {
+                    let _ = post.frames.try_send((line, false));
+                }
+            }
+            Kind::Other => {
+                let listening = routes.listening.as_ref().filter(|listening| !listening.is_closed());
+                let whole = routes.posts.values().find(|post| post.whole).map(|post| &post.frames);
+                let asks = matches!(parsed, Message::Request(_));
+                let any = routes.posts.values().filter(|post| asks && post.streams).map(|post| &post.frames).next_back();
+                if let Some(frames) = listening.or(whole).or(any) {
+                    let _ = frames.try_send((line, false));
+                }
+            }
+        }
+    }
+
+    fn routes(&self) -> MutexGuard<'_, Routes> {
+        self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// To whom a message of a session belongs.
+enum Kind {
+    /// To the request with this id.
+    Answer(String),
+    /// To the request with this token.
+    Progress(String),
+    /// To none.
+    Other,
+}
+
+fn kind(parsed: &Message) -> Kind {
+    match parsed {
+        Message::Response { id: Some(id), .. } => Kind::Answer(id.to_json().to_string()),
+        Message::Batch(members) => members.iter().map(kind).find(|kind| matches!(kind, Kind::Answer(_))).unwrap_or(Kind::Other),
+        Message::Notification { method, params } if &**method == "notifications/progress" => {
+            Kind::Progress(params.get("progressToken").map(Value::to_string).unwrap_or_default())
+        }
+        _ => Kind::Other,
+    }
+}
+
+/// Writes messages, to the end of either side.
+async fn send_all(write: &tokio::net::unix::OwnedWriteHalf, mut sent: Receiver<Vec<u8>>) {
+    while let Some(line) = sent.recv().await {
+        let mut rest = &line[..];
+        while !rest.is_empty() {
+            if write.writable().await.is_err() {
+                return;
+            }
+            match write.try_write(rest) {
+                Ok(count) => rest = &rest[count..],
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
