@@ -175,6 +175,7 @@ fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tool
     session.run(stream, limits, tools, process)?;
     // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
     shutdown::watchdog(grace);
+    owned.close();
     drop(owned);
     Ok(())
 }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::mpsc::{Receiver, channel};
+use tokio::time::MissedTickBehavior;
 
 /// How long sessions have to end after a signal: longer than one of them takes.
 const DRAIN: Duration = Duration::from_secs(4);
@@ -149,6 +150,8 @@ async fn take_in(
     idle_exit: Option<Duration>,
 ) {
     let mut alone_since = Instant::now();
+    let mut sweeping = tokio::time::interval(http::SWEEP);
+    sweeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let leave_at = idle_exit.filter(|_| sessions.count() == 0).map(|idle| alone_since + idle);
         let taken = tokio::select! {
@@ -161,6 +164,10 @@ async fn take_in(
             }
             () = sessions.changed() => {
                 alone_since = Instant::now();
+                Ok(())
+            }
+            _ = sweeping.tick(), if web.is_some() => {
+                web.iter().for_each(|(_, http)| http.sweep());
                 Ok(())
             }
             () = until(leave_at), if leave_at.is_some() => return,

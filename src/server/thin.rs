@@ -160,6 +160,10 @@ impl Tools for Thin {
         self.embedded.as_ref().is_some_and(|embedded| embedded.set_client(directories)) || changed
     }
 
+    fn close(&self) {
+        self.upstream.close();
+    }
+
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
         if arguments.text("root").is_none() {
             self.place.await_client();

@@ -168,6 +168,9 @@ pub(super) trait Tools: Send + Sync {
         false
     }
 
+    /// Nothing will be called any more.
+    fn close(&self) {}
+
     /// Runs a call on the thread of the caller.
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply;
 }

@@ -35,6 +35,10 @@ const MOST_CONNECTIONS: usize = 512;
 const READ: Duration = Duration::from_secs(30);
 /// A session without a request or an open stream for so long is ended.
 const IDLE: Duration = Duration::from_secs(600);
+/// The same for a session whose client had a stream and has let it go.
+const LEFT: Duration = Duration::from_secs(30);
+/// Time between two looks for those.
+pub(super) const SWEEP: Duration = Duration::from_secs(5);
 /// A stream on which nothing was sent for so long gets a sign of life.
 const ALIVE: Duration = Duration::from_secs(15);
 const SESSION: &str = "mcp-session-id";
@@ -93,7 +97,6 @@ impl Http {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        self.sweep();
         if let Err((status, why)) = self.guard.admit(request.headers()) {
             return plain(status, why);
         }
@@ -173,10 +176,10 @@ impl Http {
     }
 
     /// Ends the sessions that nobody uses, and forgets those that have ended.
-    fn sweep(&self) {
+    pub(super) fn sweep(&self) {
         let now = Instant::now();
         self.open().retain(|_, bridge| {
-            let stays = bridge.is_open() && !bridge.is_idle(now, IDLE);
+            let stays = bridge.is_open() && !bridge.is_idle(now, IDLE, LEFT);
             if !stays {
                 bridge.end();
             }

@@ -4,7 +4,7 @@
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, Listing};
 use super::target::NoWire;
-use super::{Caller, Expected, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError};
+use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use serde_json::Value;
@@ -120,12 +120,13 @@ impl Upstream {
         }
     }
 
-    /// Ends the connection. Calls in flight hear of it; a second time does nothing.
+    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does nothing.
     pub(in crate::server) fn close(&self) {
         let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
         self.0.changed.notify_all();
         if let Link::Up(connection) = before {
             connection.close();
+            connection.await_end(2 * FAREWELL);
         }
     }
 

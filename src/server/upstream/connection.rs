@@ -35,6 +35,8 @@ pub(super) struct Connection {
     state: Mutex<State>,
     /// Wakes the connection's thread to end it.
     ending: Notify,
+    /// Woken when the connection is lost.
+    gone: Condvar,
     owner: Arc<dyn Owner>,
 }
 
@@ -91,7 +93,7 @@ impl Connection {
     pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
         let output = writer::start(wire.stream.output, WAITING)?;
         let mut input = reader::start(wire.stream.input, LINE)?;
-        let connection = Arc::new(Self { output, state: Mutex::default(), ending: Notify::new(), owner });
+        let connection = Arc::new(Self { output, state: Mutex::default(), ending: Notify::new(), gone: Condvar::new(), owner });
         let own = Arc::clone(&connection);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         std::thread::Builder::new().name("upstream".to_owned()).spawn(move || {
@@ -139,6 +141,12 @@ impl Connection {
     /// Ends the connection.
     pub(super) fn close(&self) {
         self.ending.notify_one();
+    }
+
+    /// Waits until the connection has ended and the peer knows it, no longer than this.
+    pub(super) fn await_end(&self, at_most: Duration) {
+        // Whether it came to that or not, nothing else is done.
+        let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
     }
 
     /// Tells the peer something.
@@ -300,6 +308,7 @@ impl Connection {
             state.lost = Some(why.clone());
             std::mem::take(&mut state.calls)
         };
+        self.gone.notify_all();
         for waiting in calls.into_values() {
             waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
         }

@@ -15,6 +15,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::sync_channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -51,14 +52,23 @@ pub(super) fn connect(address: &Uri, token: Option<&BearerToken>, within: Durati
     theirs.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let address = address.clone();
+    let (done, ended) = sync_channel(1);
     std::thread::Builder::new().name("http".to_owned()).spawn(move || {
         if let Err(error) = runtime.block_on(carry(theirs, connector, address, authorization)) {
             tracing::info!(%error, "the way to a peer could not be opened");
         }
         // Requests under way are given up with the stream.
         runtime.shutdown_background();
+        // Whoever does not wait for it does not need it.
+        let _ = done.try_send(());
     })?;
-    wire_of(ours)
+    let Wire { stream, end } = wire_of(ours)?;
+    let end = Box::new(move || {
+        end();
+        // The peer is told that the session is over, if it listens.
+        let _ = ended.recv_timeout(super::FAREWELL);
+    });
+    Ok(Wire { stream, end })
 }
 
 /// Whether anybody listens there: a reason that a user can act on, before there are others.

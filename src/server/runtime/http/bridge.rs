@@ -148,11 +148,15 @@ impl Bridge {
         self.routes().is_open
     }
 
-    /// Whether nobody has used it for so long.
-    pub(super) fn is_idle(&self, now: Instant, limit: Duration) -> bool {
+    /// Whether nobody has used it for `idle`, or for `left` if its client has let go of the stream that it had.
+    pub(super) fn is_idle(&self, now: Instant, idle: Duration, left: Duration) -> bool {
         let routes = self.routes();
-        let listens = routes.listening.as_ref().is_some_and(|listening| !listening.is_closed());
-        routes.posts.is_empty() && !listens && now.saturating_duration_since(routes.used) > limit
+        let limit = match &routes.listening {
+            Some(listening) if !listening.is_closed() => return false,
+            Some(_) => left,
+            None => idle,
+        };
+        routes.posts.is_empty() && now.saturating_duration_since(routes.used) > limit
     }
 
     /// Takes what the session says, to its end.
