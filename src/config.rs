@@ -203,6 +203,7 @@ impl Config {
     }
 
     /// The text of a file that holds a secret, without the blanks around it.
+    #[expect(clippy::disallowed_methods, reason = "a file of the user's settings, not of a repository")]
     pub fn secret(path: &Path) -> Result<String, ConfigError> {
         let unreadable = |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
         Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())

@@ -135,9 +135,11 @@ impl Http {
         let streams = accepts(&head.headers, "text/event-stream");
         let declared = head.headers.get(VERSION).and_then(|version| version.to_str().ok());
         if protocol::is_stateless(&parsed) || declared == Some(protocol::STATELESS) {
-            check_headers(&parsed, &head.headers).map_err(Box::new)?;
+            if let (Message::Request(request), Err(error)) = (&parsed, check_headers(&parsed, &head.headers)) {
+                return Err(Box::new(refusal(StatusCode::BAD_REQUEST, Some(&request.id), error)));
+            }
             let bridge = Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))?;
-            return deliver(bridge.post(&parsed, line, true).await, streams, Some(bridge)).await.map_err(Box::new);
+            return Ok(deliver(bridge.post(&parsed, line, true).await, streams, Some(bridge)).await);
         }
         if declared.is_some_and(|version| !protocol::is_known(version)) {
             return Err(Box::new(plain(StatusCode::BAD_REQUEST, "this version of the protocol is not spoken")));
@@ -146,7 +148,7 @@ impl Http {
         if first {
             let bridge = Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))?;
             let name = guard::random_name().map_err(|error| Box::new(busy(&error)))?;
-            let mut answer = deliver(bridge.post(&parsed, line, streams).await, streams, None).await.map_err(Box::new)?;
+            let mut answer = deliver(bridge.post(&parsed, line, streams).await, streams, None).await;
             if let Ok(value) = HeaderValue::from_str(&name) {
                 answer.headers_mut().insert(SESSION, value);
             }
@@ -154,7 +156,7 @@ impl Http {
             return Ok(answer);
         }
         let (_, bridge) = self.known(&head.headers)?;
-        deliver(bridge.post(&parsed, line, streams).await, streams, None).await.map_err(Box::new)
+        Ok(deliver(bridge.post(&parsed, line, streams).await, streams, None).await)
     }
 
     /// The stream for what the session says by itself.
@@ -193,16 +195,16 @@ impl Http {
 }
 
 /// The answer to a POST: nothing, one message, or a stream that ends with it.
-async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Bridge>>) -> Result<Answer, Answer> {
-    let Some(mut delivery) = delivery else { return Ok(plain(StatusCode::ACCEPTED, "")) };
+async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Bridge>>) -> Answer {
+    let Some(mut delivery) = delivery else { return plain(StatusCode::ACCEPTED, "") };
     match delivery.next().await {
-        None => Err(plain(StatusCode::BAD_GATEWAY, "the session has ended")),
-        Some((frame, true)) => Ok(json(status_of(&frame, whole.is_some()), frame)),
-        Some((frame, false)) if streams => Ok(stream(Some(frame), delivery, whole)),
+        None => plain(StatusCode::BAD_GATEWAY, "the session has ended"),
+        Some((frame, true)) => json(status_of(&frame, whole.is_some()), frame),
+        Some((frame, false)) if streams => stream(Some(frame), delivery, whole),
         Some(_) => loop {
             match delivery.next().await {
-                None => return Err(plain(StatusCode::BAD_GATEWAY, "the session has ended")),
-                Some((frame, true)) => return Ok(json(status_of(&frame, whole.is_some()), frame)),
+                None => return plain(StatusCode::BAD_GATEWAY, "the session has ended"),
+                Some((frame, true)) => return json(status_of(&frame, whole.is_some()), frame),
                 Some(_) => {}
             }
         },
@@ -291,7 +293,7 @@ fn accepts(headers: &HeaderMap, kind: &str) -> bool {
 }
 
 /// What the headers of a request of the stateless era say must be what its body says.
-fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), Answer> {
+fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), RpcError> {
     let Message::Request(request) = parsed else { return Ok(()) };
     let params = request.params.as_ref().ok();
     let of = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
@@ -311,7 +313,7 @@ fn check_headers(parsed: &Message, headers: &HeaderMap) -> Result<(), Answer> {
         Some((name, _)) => {
             let error =
                 RpcError::new(HEADER_MISMATCH, format!("the header `{name}` is missing or does not say what the body says"));
-            Err(refusal(StatusCode::BAD_REQUEST, Some(&request.id), error))
+            Err(error)
         }
     }
 }

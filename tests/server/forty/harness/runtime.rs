@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::mpsc::sync_channel;
+#[cfg(feature = "faults")]
 use std::time::Instant;
 
 use serde_json::{Value, json};
@@ -16,7 +17,9 @@ use super::{Bench, listen, milliseconds, set};
 /// A runtime for the clients of a place.
 pub(in crate::server::forty) struct Runtime {
     child: Child,
-    notes: Receiver<String>,
+    #[cfg(feature = "faults")]
+    notes: std::sync::mpsc::Receiver<String>,
+    #[cfg(feature = "faults")]
     noted: Vec<String>,
     /// What a client names to reach it.
     pub(in crate::server::forty) target: String,
@@ -37,6 +40,7 @@ impl Runtime {
         command.arg("serve").env("COGRAPH_CACHE_DIR", place.join("cache")).stdin(Stdio::null()).stdout(Stdio::piped());
         set(&mut command, arguments, gates);
         let mut child = command.spawn().expect("the program was built with the tests");
+        #[cfg(feature = "faults")]
         let notes = listen(child.stderr.take().expect("it is piped"));
         let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
@@ -45,9 +49,30 @@ impl Runtime {
             output.read_line(&mut line).expect("it says where it listens");
         }
         let target = line.trim_end().strip_prefix("listening on ").expect("it says where it listens").to_owned();
-        Self { child, notes, noted: Vec::new(), target }
+        Self {
+            child,
+            #[cfg(feature = "faults")]
+            notes,
+            #[cfg(feature = "faults")]
+            noted: Vec::new(),
+            target,
+        }
     }
 
+    /// Sends it a signal.
+    pub(in crate::server::forty) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run").success());
+    }
+
+    /// Waits for its end.
+    pub(in crate::server::forty) fn ended(&mut self) -> std::process::ExitStatus {
+        self.child.wait().expect("it is our child")
+    }
+}
+
+#[cfg(feature = "faults")]
+impl Runtime {
     /// Waits until it announces that it is somewhere, for the `nth` time.
     pub(in crate::server::forty) fn announced(&mut self, what: &str, nth: usize) {
         let until = Instant::now() + milliseconds(5_000);
@@ -66,30 +91,14 @@ impl Runtime {
         self.noted.iter().filter(|note| **note == line).count()
     }
 
-    /// Sends it a signal.
-    pub(in crate::server::forty) fn signal(&self, name: &str) {
-        let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run").success());
-    }
-
     /// Kills it, and waits until it is gone.
     pub(in crate::server::forty) fn kill(&mut self) {
         self.child.kill().and_then(|()| self.child.wait()).expect("it is our child");
     }
 
-    /// Waits for its end.
-    pub(in crate::server::forty) fn ended(&mut self) -> std::process::ExitStatus {
-        self.child.wait().expect("it is our child")
-    }
-
-    /// The process.
-    pub(in crate::server::forty) fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Threads of the process whose names begin so.
     pub(in crate::server::forty) fn threads(&self, beginning: &str) -> usize {
-        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.pid())).expect("it runs");
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         let names = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
         names.filter(|name| name.starts_with(beginning)).count()
     }
