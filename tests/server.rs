@@ -18,3 +18,4 @@ mod subscriptions;
 mod text;
 mod tools;
 mod watching;
+mod web;
