@@ -64,7 +64,7 @@ impl Report {
             let numbers = report.language(language);
             numbers.files += 1;
             numbers.symbols += facts.symbols.len() as u64;
-            numbers.references += facts.sites.len() as u64;
+            numbers.references += facts.site_count() as u64;
             numbers.problems += problems;
             for site in &resolution.sites {
                 numbers.verdicts[site.verdict as usize] += 1;

@@ -56,7 +56,7 @@ fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> Resolved
         tracing::error!(path = file.path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {
-            sites: vec![unknown; facts.sites.len()],
+            sites: vec![unknown; facts.site_count()],
             imports: vec![None; facts.imports.len()],
             relations: Vec::new(),
             containers: Vec::new(),
@@ -66,7 +66,7 @@ fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> Resolved
 }
 
 fn sites(file: &FileRecord) -> usize {
-    file.content.as_ref().map_or(0, |facts| facts.sites.len())
+    file.content.as_ref().map_or(0, |facts| facts.site_count())
 }
 
 #[cfg(test)]

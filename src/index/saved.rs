@@ -16,7 +16,7 @@ use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables};
 use crate::store::{Beside, FileRow, Keys};
 
 /// Goes up when pieces, interfaces or the hashes in what was asked mean something else: older ones are not read then.
-const ENCODING: u64 = 1;
+const ENCODING: u64 = 2;
 
 /// Bytes of source whose facts share a piece: they share its words, and are packed and unpacked as one.
 const PIECE_BYTES: u64 = 512 << 10;
@@ -227,7 +227,7 @@ fn read_file(
     }
     let names = words.into_iter().map(|word| pieces[piece].names[word as usize]).collect();
     let prepared = Some(Prepared::of(&facts, names, Some(interface)));
-    let (sites, imports) = (facts.sites.len(), facts.imports.len());
+    let (sites, imports) = (facts.site_count(), facts.imports.len());
     let record = record(Ok(Arc::new(facts)));
     let (piece, bytes) = found?;
     let mut reader = Reader::new(bytes, &pieces[piece].words);

@@ -161,6 +161,7 @@ fn facts(
         Ok(mut facts) => {
             facts.problems.extend(text.problems);
             facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
+            facts.shrink();
             Ok(facts)
         }
         Err(message) => {

@@ -24,6 +24,9 @@ pub trait Pass: Sized {
     /// A text that comes often.
     fn word(&mut self, value: &str) -> Option<Box<str>>;
 
+    /// Bytes that are packed already.
+    fn bytes(&mut self, value: &[u8]) -> Option<Box<[u8]>>;
+
     /// A list; `each` passes over one item, which is `blank` before it is read.
     fn list<T>(&mut self, items: &[T], blank: &T, each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>>;
 
@@ -116,12 +119,28 @@ impl Writer {
     }
 }
 
-fn put(bytes: &mut Vec<u8>, mut number: u64) {
+/// Appends a number.
+pub fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
         number >>= 7;
     }
     bytes.push(number as u8);
+}
+
+/// Takes the number off that bytes begin with.
+pub fn take(bytes: &mut &[u8]) -> Option<u64> {
+    let (&first, mut rest) = bytes.split_first()?;
+    let mut number = u64::from(first & 0x7f);
+    let mut byte = first;
+    let mut shift = 7;
+    while byte >= 0x80 {
+        (byte, rest) = rest.split_first().map(|(byte, rest)| (*byte, rest)).filter(|_| shift < 64)?;
+        number |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+    }
+    *bytes = rest;
+    Some(number)
 }
 
 impl Pass for Writer {
@@ -151,6 +170,12 @@ impl Pass for Writer {
             next
         });
         self.put(id);
+        Some(Box::default())
+    }
+
+    fn bytes(&mut self, value: &[u8]) -> Option<Box<[u8]>> {
+        self.put(value.len() as u64);
+        self.bytes.extend(value);
         Some(Box::default())
     }
 
@@ -209,21 +234,7 @@ impl<'b> Reader<'b> {
     }
 
     fn get(&mut self) -> Option<u64> {
-        let (&first, rest) = self.bytes.split_first()?;
-        self.bytes = rest;
-        if first < 0x80 {
-            return Some(u64::from(first));
-        }
-        let mut number = u64::from(first & 0x7f);
-        for shift in (7..64).step_by(7) {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(number);
-            }
-        }
-        None
+        take(&mut self.bytes)
     }
 }
 
@@ -247,6 +258,13 @@ impl Pass for Reader<'_> {
         Some(Box::from(self.words[number]))
     }
 
+    fn bytes(&mut self, _value: &[u8]) -> Option<Box<[u8]>> {
+        let len = self.count()?;
+        let (bytes, rest) = self.bytes.split_at(len);
+        self.bytes = rest;
+        Some(bytes.into())
+    }
+
     fn list<T>(&mut self, _items: &[T], blank: &T, mut each: impl FnMut(&mut Self, &T) -> Option<T>) -> Option<Vec<T>> {
         let count = self.count()?;
         let mut items = Vec::with_capacity(count);
@@ -254,5 +272,41 @@ impl Pass for Reader<'_> {
             items.push(each(self, blank)?);
         }
         Some(items)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Passes over numbers in every way there is.
+    fn pass_over(pass: &mut impl Pass, numbers: &[u32]) -> Option<Vec<u32>> {
+        let mut before = 0;
+        let list = pass.list(numbers, &0, |pass, number| {
+            let id = pass.id(*number)?;
+            let near = pass.near(id, 7)?;
+            pass.id_near(near, &mut before)
+        })?;
+        pass.bits(u64::MAX)?;
+        pass.word("often")?;
+        pass.text("once")?;
+        pass.word("often").filter(|word| word.is_empty() || &**word == "often")?;
+        Some(list)
+    }
+
+    #[test]
+    fn what_is_read_is_what_was_written() {
+        let numbers = [0, 1, 6, 7, 8, 127, 128, 1 << 20, u32::MAX / 2, u32::MAX / 2 + 1, u32::MAX - 1, u32::MAX, 3];
+        let mut writer = Writer::default();
+        pass_over(&mut writer, &numbers).expect("writing does not fail");
+        let (words, bytes) = writer.into_parts();
+        let (words, rest) = Reader::words(&words).expect("words were written");
+        assert_eq!((words.as_slice(), rest.len()), (&["often"][..], 0));
+        let mut reader = Reader::new(&bytes, &words);
+        assert_eq!(pass_over(&mut reader, &[]).as_deref(), Some(&numbers[..]));
+        assert!(reader.rest().is_empty());
+        for end in 0..bytes.len() {
+            assert_eq!(pass_over(&mut Reader::new(&bytes[..end], &words), &[]), None, "{end} bytes are not all");
+        }
     }
 }

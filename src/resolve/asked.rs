@@ -2,6 +2,7 @@
 
 use super::Name;
 use crate::model::graph::FileId;
+use crate::model::packed;
 use rustc_hash::FxHashSet;
 
 /// Something that was asked about the program as a whole, and may have another answer after a change. Folders, packages and
@@ -34,20 +35,94 @@ pub(super) enum Question {
     Spaces,
 }
 
-/// What was looked at. Files are by their position in the tables that were asked.
+/// What was looked at. Files are by their position in the tables that were asked. It is kept for every file: in few bytes.
 #[derive(Clone, Default, Debug)]
 pub struct Asked {
     /// Files whose facts were looked at.
-    pub(super) facts: Files,
+    pub(super) facts: FileList,
     /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
-    pub(super) links: Files,
+    pub(super) links: FileList,
     /// Files of whose symbols it was asked what other files add to them.
-    pub(super) given: Files,
+    pub(super) given: FileList,
     /// Files of which it was asked what is reached from them over imports.
-    pub(super) reach: Files,
-    pub(super) questions: FxHashSet<Question>,
+    pub(super) reach: FileList,
+    /// Sorted, without repeats.
+    pub(super) questions: Box<[Question]>,
     /// Whether it is not known what was asked, because the work did not end.
     pub(super) unknown: bool,
+}
+
+/// What has been looked at so far: quick to add to, whatever room it takes.
+#[derive(Default, Debug)]
+pub(super) struct Asking {
+    pub(super) facts: Files,
+    pub(super) links: Files,
+    pub(super) given: Files,
+    pub(super) reach: Files,
+    pub(super) questions: FxHashSet<Question>,
+}
+
+/// Files in order, each as the step from the one before it.
+#[derive(Clone, Default, Debug)]
+pub(super) struct FileList(Box<[u8]>);
+
+impl FileList {
+    /// Of files in any order.
+    pub(super) fn of(mut files: Vec<FileId>) -> Self {
+        files.sort_unstable();
+        files.dedup();
+        Self::sorted(files.into_iter())
+    }
+
+    fn sorted(files: impl Iterator<Item = FileId>) -> Self {
+        let (mut bytes, mut next) = (Vec::new(), 0);
+        for FileId(file) in files {
+            packed::put(&mut bytes, u64::from(file - next));
+            next = file + 1;
+        }
+        Self(bytes.into())
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
+        let (mut bytes, mut next) = (&*self.0, 0_u64);
+        std::iter::from_fn(move || {
+            let file = next + packed::take(&mut bytes)?;
+            next = file + 1;
+            Some(FileId(u32::try_from(file).expect("only numbers of files were put in")))
+        })
+    }
+
+    /// Whether some of the files are in a set.
+    pub(super) fn meets(&self, files: &Files) -> bool {
+        self.iter().any(|file| files.contains(file))
+    }
+
+    /// The same files by other positions; those that have none any more are left out.
+    fn moved(&self, to: &[Option<FileId>]) -> Self {
+        Self::of(self.iter().filter_map(|file| to.get(file.0 as usize).copied().flatten()).collect())
+    }
+}
+
+impl Asking {
+    pub(super) fn into_asked(self) -> Asked {
+        let list = |files: Files| FileList::sorted(files.iter());
+        Asked {
+            facts: list(self.facts),
+            links: list(self.links),
+            given: list(self.given),
+            reach: list(self.reach),
+            questions: sorted(self.questions.into_iter()),
+            unknown: false,
+        }
+    }
+}
+
+/// Questions in the order in which they are looked up.
+pub(super) fn sorted(questions: impl Iterator<Item = Question>) -> Box<[Question]> {
+    let mut questions: Vec<Question> = questions.collect();
+    questions.sort_unstable();
+    questions.dedup();
+    questions.into()
 }
 
 /// A set of files.
@@ -63,10 +138,6 @@ impl Files {
         self.0[word] |= 1 << bit;
     }
 
-    pub(super) fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
-    }
-
     pub(super) fn contains(&self, file: FileId) -> bool {
         self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
     }
@@ -76,23 +147,23 @@ impl Files {
             (0..64).filter(move |bit| bits & (1_u64 << bit) != 0).map(move |bit| FileId(word * 64 + bit))
         })
     }
-
-    /// The same files by other positions; those that have none any more are left out.
-    fn moved(&self, to: &[Option<FileId>]) -> Self {
-        let mut moved = Self::default();
-        for file in self.iter() {
-            if let Some(Some(file)) = to.get(file.0 as usize) {
-                moved.insert(*file);
-            }
-        }
-        moved
-    }
 }
 
 impl Asked {
     /// Of a file whose resolution failed: after any change it is tried again.
     pub fn unknown() -> Self {
         Self { unknown: true, ..Self::default() }
+    }
+
+    /// Whether this was asked.
+    pub(super) fn has(&self, question: &Question) -> bool {
+        self.questions.binary_search(question).is_ok()
+    }
+
+    /// Takes in the questions that something else asked.
+    pub(super) fn add_questions(&mut self, other: Self) {
+        let all = std::mem::take(&mut self.questions).into_iter().chain(other.questions);
+        self.questions = sorted(all);
     }
 
     /// The same after files got other positions.
@@ -111,7 +182,7 @@ impl Asked {
             given: self.given.moved(to),
             reach: self.reach.moved(to),
             unknown: self.unknown,
-            questions: self.questions.iter().filter_map(question).collect(),
+            questions: sorted(self.questions.iter().filter_map(question)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The compact form of what resolutions looked at. Files are named by numbers that last, names by words that files share.
 
 use super::Name;
-use super::asked::{Asked, Files, Question};
+use super::asked::{Asked, FileList, Question, sorted};
 use super::tables::Tables;
 use crate::model::graph::FileId;
 use crate::model::packed::{Pass, Reader, Writer};
@@ -20,10 +20,7 @@ impl Tables {
                 })?;
             }
             writer.small(u32::try_from(asked.questions.len()).ok()?)?;
-            // A set has no order of its own.
-            let mut questions: Vec<&Question> = asked.questions.iter().collect();
-            questions.sort_unstable();
-            questions.into_iter().try_for_each(|question| self.write_question(writer, question, lasting))
+            asked.questions.iter().try_for_each(|question| self.write_question(writer, question, lasting))
         };
         write().expect("a file asks fewer than 2^32 questions, and writing does not fail");
     }
@@ -76,25 +73,25 @@ impl Asked {
         for files in [&mut asked.facts, &mut asked.links, &mut asked.given, &mut asked.reach] {
             *files = read_files(reader, position)?;
         }
-        let questions = reader.small(0)?;
-        for _ in 0..questions {
-            asked.questions.extend(read_question(reader, names, position)?);
+        let mut questions = Vec::new();
+        for _ in 0..reader.small(0)? {
+            questions.extend(read_question(reader, names, position)?);
         }
+        // Names have other numbers than when they were written.
+        asked.questions = sorted(questions.into_iter());
         Some(asked)
     }
 }
 
-fn read_files(reader: &mut Reader<'_>, position: &impl Fn(u32) -> Option<FileId>) -> Option<Files> {
-    let mut files = Files::default();
+fn read_files(reader: &mut Reader<'_>, position: &impl Fn(u32) -> Option<FileId>) -> Option<FileList> {
+    let mut files = Vec::new();
     let mut before = 0;
     let count = reader.small(0)?;
     for _ in 0..count {
         before = reader.near(0, before)?;
-        if let Some(file) = position(before) {
-            files.insert(file);
-        }
+        files.extend(position(before));
     }
-    Some(files)
+    Some(FileList::of(files))
 }
 
 /// A question; none inside if it is about a file that is gone.

@@ -1,7 +1,7 @@
 //! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
 //! result of a file may depend on goes through here.
 
-use super::asked::{Asked, Files, Question};
+use super::asked::{Asked, Asking, Files, Question};
 use super::linkage::Space;
 use super::modules::{ImportTarget, Module, Modules};
 use super::tables::Tables;
@@ -17,7 +17,7 @@ use std::cell::RefCell;
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     tables: &'a Tables,
-    asked: RefCell<Asked>,
+    asked: RefCell<Asking>,
 }
 
 impl<'a> Program<'a> {
@@ -27,7 +27,7 @@ impl<'a> Program<'a> {
 
     /// What was asked.
     pub(super) fn into_asked(self) -> Asked {
-        self.asked.into_inner()
+        self.asked.into_inner().into_asked()
     }
 
     /// The tables themselves, for what is made from all files at once and made again when any changes.

@@ -11,9 +11,8 @@ use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 
 impl Resolver<'_, '_> {
     /// The verdict on one site of a file.
-    pub(super) fn site(&mut self, file: FileId, position: usize) -> Resolution {
+    pub(super) fn site(&mut self, file: FileId, site: &Site) -> Resolution {
         let facts = self.program.known(file).facts;
-        let site = &facts.sites[position];
         if site.kind == SiteKind::Import {
             return self.import_site(file, site);
         }

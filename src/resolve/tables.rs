@@ -139,7 +139,7 @@ impl Tables {
     /// Makes something from the tables as they are so far, and keeps what it asked.
     pub(super) fn asking<T>(&mut self, make: impl FnOnce(&Program<'_>) -> T) -> T {
         let (made, asked) = self.looked_at(make);
-        self.asked.questions.extend(asked.questions);
+        self.asked.add_questions(asked);
         made
     }
 
@@ -148,7 +148,7 @@ impl Tables {
         let Some(unit) = self.unit(file) else { return Resolved::default() };
         let program = Program::over(self);
         let mut resolver = Resolver::new(&program, file);
-        let sites = (0..unit.facts.sites.len()).map(|site| resolver.site(file, site)).collect();
+        let sites = unit.facts.all_sites().iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         let relations = relations::of_file(&mut resolver, file);
         let containers = (0..unit.facts.symbols.len())

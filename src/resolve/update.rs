@@ -176,10 +176,7 @@ struct Taken {
 }
 
 fn asks_about(asked: &Asked, flipped: &[Name], tables: &Tables) -> bool {
-    flipped.iter().any(|name| {
-        asked.questions.contains(&Question::Name(*name))
-            || asked.questions.contains(&Question::NoName(tables.names.text(*name).into()))
-    })
+    flipped.iter().any(|name| asked.has(&Question::Name(*name)) || asked.has(&Question::NoName(tables.names.text(*name).into())))
 }
 
 /// The files from which some of `targets` are reached over imports.

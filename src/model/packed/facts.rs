@@ -1,5 +1,7 @@
 //! The compact form of a file's facts. Names are apart: the words of the writer that the file shares with others.
 
+use std::borrow::Cow;
+
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
     Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope,
@@ -42,11 +44,51 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
         words.push(u32::try_from(word).ok()?);
     }
     let facts = rest(reader, &FileFacts::default())?;
+    // They may come from a process that a grammar has ended.
+    facts.packed_sites.as_ref()?.sites()?;
     Some((FileFacts { names, ..facts }, words))
 }
 
+/// The references of a file in few bytes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PackedSites {
+    count: u32,
+    bytes: Box<[u8]>,
+}
+
+impl PackedSites {
+    /// Packs references.
+    pub fn of(sites: &[Site]) -> Self {
+        let (mut writer, mut before) = (Writer::default(), Before::default());
+        writer.list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before)).expect("writing does not fail");
+        let count = u32::try_from(sites.len()).expect("a file is limited to far fewer than 2^32 facts");
+        Self { count, bytes: writer.into_parts().1.into() }
+    }
+
+    /// How many they are.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The references as they were packed.
+    pub fn unpack(&self) -> Vec<Site> {
+        self.sites().expect("packing has made the bytes, or reading has tried them")
+    }
+
+    fn sites(&self) -> Option<Vec<Site>> {
+        let (mut reader, mut before) = (Reader::new(&self.bytes, &[]), Before::default());
+        let sites = reader.list(&[], &BLANK_SITE, |pass, item| site(pass, item, &mut before))?;
+        (sites.len() == self.len() && reader.rest().is_empty()).then_some(sites)
+    }
+}
+
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
-    let (mut scope_at, mut symbol_at, mut binding_at, mut import_at, mut expr_at, mut site_at) = Default::default();
+    let (mut scope_at, mut symbol_at, mut binding_at, mut import_at, mut expr_at) = Default::default();
     Some(FileFacts {
         names: Vec::new(),
         package: pass.word_if_any(facts.package.as_deref())?,
@@ -69,7 +111,12 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             let mut before = 0;
             pass.list(&facts.lists, &ExprId::NONE, |pass, item| pass.id_near(item.0, &mut before).map(ExprId))?
         },
-        sites: pass.list(&facts.sites, &BLANK_SITE, |pass, item| site(pass, item, &mut site_at))?,
+        sites: Vec::new(),
+        packed_sites: {
+            let packed = facts.packed_sites.as_ref().map_or_else(|| Cow::Owned(PackedSites::of(&facts.sites)), Cow::Borrowed);
+            let count = pass.small(packed.count)?;
+            Some(PackedSites { count, bytes: pass.bytes(&packed.bytes)? })
+        },
         conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
     })

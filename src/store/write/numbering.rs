@@ -216,7 +216,7 @@ pub(super) fn is_stored(resolution: &Resolution) -> bool {
 #[derive(Clone, Copy)]
 pub(super) struct ResolvedSite<'g> {
     /// What the file says.
-    pub(super) facts: &'g Site,
+    pub(super) facts: Site,
     /// What resolution says.
     pub(super) resolution: &'g Resolution,
 }
@@ -249,9 +249,10 @@ impl<'g> FileSites<'g> {
     /// Those of the file at a position of the graph; none for a skipped one.
     pub(super) fn new(graph: &'g Graph, place: usize) -> Self {
         let resolutions = graph.resolutions.get(place).map(|found| found.sites.as_slice()).unwrap_or_default();
-        let all = graph.files[place].content.as_ref().map(|facts| facts.sites.as_slice()).unwrap_or_default();
+        let all = graph.files[place].content.as_ref().map(|facts| facts.all_sites()).unwrap_or_default();
         let mut sites: Vec<_> = all
             .iter()
+            .copied()
             .enumerate()
             .map(|(number, facts)| (number, ResolvedSite { facts, resolution: resolutions.get(number).unwrap_or(&FAULT) }))
             .filter(|(_, site)| is_stored(site.resolution))
