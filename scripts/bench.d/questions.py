@@ -33,10 +33,9 @@ def rows(server, statement):
 def vocabulary(server, count, seed):
     """Names, symbols and files that are asked about: some that are used often, others at random."""
     draw = random.Random(seed)
-    total = rows(server, "SELECT max(id) FROM symbols")[0][0]
+    total = rows(server, "SELECT sum(symbols) FROM files")[0][0]
     keys = ", ".join(str(draw.randint(1, total)) for _ in range(count))
-    symbols = rows(server, f"SELECT s.name, s.path, c.name, s.line FROM symbols s LEFT JOIN symbols c ON c.id = s.container_id "
-                           f"WHERE s.id IN ({keys})")
+    symbols = rows(server, f"SELECT name, path, container, line FROM symbols WHERE id IN ({keys})")
     files = rows(server, f"SELECT path, lines FROM files WHERE symbols > 0 AND id % {draw.choice((3, 5, 7))} = 0 LIMIT 200")
     return [tuple(row) for row in symbols if row[0]], [tuple(row) for row in files]
 
