@@ -115,11 +115,15 @@ impl Resolver<'_, '_> {
             return Symbols::new();
         }
         let name = program.name_of(definition);
-        let mut found = match program.container(definition) {
-            Some(&container) => self.own_members(container, name),
+        // What other files do not see is declared in its own file alone.
+        let is_own = entry.flags & flags::EXPORTED == 0 && !entry.owner.is_some();
+        let here = |candidate: &SymbolRef| !is_own || candidate.file == definition.file;
+        let mut found: Symbols = match program.container(definition) {
+            Some(&container) => self.own_members(container, name).into_iter().filter(here).collect(),
             None => {
                 let space = program.space_of_scope(definition.file, entry.scope);
-                space.and_then(|space| program.in_space(*space, name)).cloned().unwrap_or_default()
+                let all = space.and_then(|space| program.in_space(*space, name));
+                all.into_iter().flatten().copied().filter(here).collect()
             }
         };
         found.retain(|candidate| {

@@ -76,7 +76,9 @@ impl Package {
 #[derive(Debug, Default)]
 pub(super) struct Modules {
     /// Where each import of each file leads.
-    pub(super) connect: Vec<Vec<ImportTarget>>,
+    connect: Vec<Vec<ImportTarget>>,
+    /// The files that the imports of each file lead to or through, in order and once.
+    imported: Vec<Box<[FileId]>>,
     pub(super) packages: Vec<Package>,
     /// Family and name -> package.
     by_name: FxHashMap<(String, String), u32>,
@@ -160,7 +162,19 @@ impl Modules {
 
     /// The files that the imports of a file lead to or through.
     pub(super) fn imported(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
-        self.connect[file.0 as usize].iter().filter_map(ImportTarget::file)
+        self.imported[file.0 as usize].iter().copied()
+    }
+
+    /// Learns where every import of every file leads.
+    pub(super) fn set_targets(&mut self, connect: Vec<Vec<ImportTarget>>) {
+        let files = |targets: &Vec<ImportTarget>| {
+            let mut files: Vec<FileId> = targets.iter().filter_map(ImportTarget::file).collect();
+            files.sort_unstable();
+            files.dedup();
+            files.into()
+        };
+        self.imported = connect.iter().map(files).collect();
+        self.connect = connect;
     }
 
     pub(super) fn package(&self, id: u32) -> &Package {

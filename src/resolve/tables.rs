@@ -119,7 +119,7 @@ impl Tables {
         tables.modules = Modules::new(&tables);
         tables.linkage = Linkage::new(&tables);
         let (connect, asked) = tables.looked_at(modules::connect);
-        tables.modules.connect = connect;
+        tables.modules.set_targets(connect);
         tables.asked = asked;
         linkage::nest(&mut tables);
         gather::extend(&mut tables);
