@@ -26,6 +26,10 @@ use cograph::model::cancel::CancelToken;
 use cograph::source;
 use cograph::store::{Location, Store};
 
+/// The one of the program.
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() -> Outcome<()> {

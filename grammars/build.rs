@@ -1,5 +1,5 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
-//! grammar. Also a number for the code that makes facts and resolves them.
+//! grammar. Also a number for the code that makes facts and resolves them, and how a release is linked.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -28,6 +28,15 @@ fn main() {
         .expect("writing to a string cannot fail");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
+    compress_lines();
+}
+
+/// Has the lines of functions, which backtraces tell, take a third of their room in a release.
+fn compress_lines() {
+    let is = |variable: &str, value: &str| env::var(variable).is_ok_and(|set| set == value);
+    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") {
+        println!("cargo:rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib");
+    }
 }
 
 /// Stands for the code that makes facts and resolves them: a store that other code has made is not served.
