@@ -1,8 +1,10 @@
 //! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
 //! is and where the cache is. Opens no store and reads no source.
 
+mod upstreams;
 mod user;
 
+pub use upstreams::{NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, is_executable};
 
 use crate::faults;

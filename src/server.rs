@@ -25,8 +25,10 @@ mod budget;
 mod completion;
 mod dispatch;
 mod escape;
+mod federation;
 #[cfg(feature = "faults")]
 mod fixtures;
+mod foreign;
 mod limits;
 mod log;
 mod message;
@@ -57,6 +59,7 @@ mod writer;
 
 pub use admission::{Class, LaneState};
 pub use arguments::Arguments;
+pub use federation::{Name, RegistryError, Upstreams};
 #[cfg(feature = "faults")]
 pub use fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use limits::Limits;
@@ -148,6 +151,21 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             thin.attach();
         }
         Arc::new(thin)
+    })
+}
+
+/// Serves one client on standard input and output as `run_stdio` does, from several upstreams.
+pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
+    let Options { config, mut limits, .. } = options;
+    let started_in = config.as_ref().ok().and_then(Config::started_in);
+    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+        *permits *= WAITING_CALLS;
+    }
+    // Beside the questions to all there may be calls of every upstream's own tools.
+    limits.heavy_permits += federation::MOST_CALLS;
+    run(limits, |events| {
+        let place = thin::Place::new(None, started_in, events.clone());
+        Arc::new(federation::Federation::new(upstreams, place, events.clone()))
     })
 }
 

@@ -169,6 +169,45 @@ fn what_the_server_stands_on_is_tried() {
 }
 
 #[test]
+fn configured_upstreams_are_started_and_ended() {
+    let place = Place::new();
+    let file = ".config/cograph/upstreams.toml";
+    let hangs = place.script("hangs", "trap '' TERM; echo $$ > \"$0.pid\"; while :; do sleep 1000; done");
+    let own = format!(
+        "[upstreams]\nown = \"cmd:{} mcp --root {}\"\n",
+        env!("CARGO_BIN_EXE_cograph"),
+        place.path("repository").display()
+    );
+    place.write(file, &own);
+    let (code, found) = place.examine(&[]);
+    assert_eq!(code, Some(0), "{found:#}");
+    assert!(finding(&found, "upstream own")["tools"].as_u64().is_some_and(|tools| tools >= 10), "{found:#}");
+
+    place.write(file, &format!("[upstreams]\nstuck = \"cmd:{}\"\n", hangs.display()));
+    let mut command = place.command(&["doctor", "--json", "--timeout", "1"]);
+    let output = command.output().expect("the program starts");
+    let text = String::from_utf8(output.stdout).expect("output is UTF-8");
+    assert!(
+        output.status.code() == Some(1) && text.contains("no answer to `initialize`") && text.contains("was killed"),
+        "{text}"
+    );
+    let pid = fs::read_to_string(place.path("hangs.pid")).expect("it was started");
+    assert!(!PathBuf::from(format!("/proc/{}", pid.trim())).exists(), "nothing is left behind");
+
+    for (text, area, part) in [
+        ("[upstreams]\nx = \"/no/such/socket\"\n", "upstream x", "cannot be reached"),
+        ("[upstreams]\nx = \"cmd:/no/such/program\"\n", "upstream x", "cannot be started"),
+        ("[upstreams]\n\"a b\" = \"x\"\n", "upstreams", "cannot name an upstream"),
+        ("[upstreams]\nx = 1\n", "upstreams", "not a text"),
+        ("[other]\nx = 1\n", "upstreams", "\"other\" is not known"),
+    ] {
+        place.write(file, text);
+        let found = place.problem(&[], area);
+        assert!(found.contains(part), "{text}: {found}");
+    }
+}
+
+#[test]
 fn a_command_line_that_cannot_be_meant_is_told_apart_from_problems() {
     let place = Place::new();
     for words in [&["doctor", "--timeout", "0"][..], &["doctor", "extra"]] {

@@ -5,6 +5,7 @@ mod calls;
 mod client;
 mod completion;
 mod ending;
+mod federation;
 mod forty;
 mod framing;
 mod observing;

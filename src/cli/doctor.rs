@@ -101,6 +101,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
             None
         }
     };
+    findings.extend(servers::upstream(&user, patience));
     findings.extend(configurations::all(&user, root.as_deref()));
     let problems = findings.iter().filter(|finding| finding.verdict == Verdict::Problem).count();
     let root = root.map(|root| root.display().to_string()).unwrap_or_default();

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::limits::LimitArguments;
 use super::token::TokenArgument;
 use super::{RootArgument, Stop};
-use crate::config::{Config, ConfigError, WorkerCommand, running_program};
-use crate::server::{Options, Passing, Target, run_passing, run_stdio};
+use crate::config::{Config, ConfigError, NamedTargets, User, WorkerCommand, running_program, upstreams};
+use crate::server::{Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio};
 
 /// The word for the runtime of this user, in place of a target.
 const AUTO: &str = "auto";
@@ -21,14 +21,18 @@ pub(super) struct Arguments {
     #[command(flatten)]
     root: RootArgument,
     /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that of this user and, while there is
-    /// none, this process
-    #[arg(long, value_name = "TARGET|auto")]
-    upstream: Option<String>,
+    /// none, this process. With a name in front, and more than once, to several: the same, or `cmd:` and the command line of a
+    /// program that serves
+    #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
+    upstream: Vec<String>,
     #[command(flatten)]
     token: TokenArgument,
     /// With `--upstream auto`: start a runtime when there is none
     #[arg(long, requires = "upstream")]
     start: bool,
+    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among the user's settings]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["upstream", "root"])]
+    upstreams: Option<Option<PathBuf>>,
     #[command(flatten)]
     limits: LimitArguments,
 }
@@ -38,25 +42,75 @@ pub(super) struct Arguments {
 pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &Arguments) -> Result<(), Stop> {
     let limits = arguments.limits.limits();
     let delay = arguments.limits.delay();
-    let passing = match &arguments.upstream {
-        None => None,
-        Some(word) if word == AUTO => Some(auto(&config, level, arguments.start)?),
-        Some(_) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
-        Some(text) => {
+    let way = match (arguments.upstream.as_slice(), &arguments.upstreams) {
+        (_, Some(file)) => Way::Several(from_file(file.clone())?),
+        ([], None) => Way::Embedded,
+        ([word], None) if word == AUTO => Way::Passing(auto(&config, level, arguments.start)?),
+        (_, None) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
+        ([text], None) if named(text).is_none() => {
             let target = Target::parse(text, arguments.token.token(config.as_ref().ok())?)
                 .map_err(|error| Stop::Usage(error.to_string()))?;
-            Some(Passing { target, embeds: false, starter: None })
+            Way::Passing(Passing { target, embeds: false, starter: None })
+        }
+        (several, None) => {
+            if arguments.root.root.is_some() {
+                return Err(Stop::Usage("--root goes with one upstream; each of several has its own".to_owned()));
+            }
+            Way::Several(several_of(several).map_err(Stop::Usage)?)
         }
     };
     let options = Options { config, root: arguments.root.root.clone(), limits, delay };
-    let served = match passing {
-        None => run_stdio(options),
-        Some(passing) => run_passing(options, passing),
+    let served = match way {
+        Way::Embedded => run_stdio(options),
+        Way::Passing(passing) => run_passing(options, passing),
+        Way::Several(upstreams) => run_federated(options, upstreams),
     };
     served.map_err(|error| Stop::Failure {
         message: format!("cannot serve on standard input and output: {error}"),
         hint: "start it from an MCP client; both must be open".to_owned(),
     })
+}
+
+/// Who answers.
+enum Way {
+    /// This process.
+    Embedded,
+    /// One runtime.
+    Passing(Passing),
+    /// Several upstreams.
+    Several(Upstreams),
+}
+
+/// The two parts of `NAME=TARGET`. A path may have the sign too, but not before its first slash.
+fn named(text: &str) -> Option<(&str, &str)> {
+    text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
+}
+
+fn several_of(texts: &[String]) -> Result<Upstreams, String> {
+    let split = |text: &String| {
+        let (name, target) = named(text).ok_or_else(|| format!("of several upstreams each needs a name: NAME={text}"))?;
+        Ok((name.to_owned(), target.to_owned()))
+    };
+    checked(texts.iter().map(split).collect::<Result<_, String>>()?)
+}
+
+/// Upstreams whose names and targets can be used.
+pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
+    let target = |(name, target): (String, String)| match target.as_str() {
+        AUTO => Err(format!("{name}: `{AUTO}` is for one upstream alone; name the socket")),
+        text => Ok((name, Target::parse(text, None).map_err(|error| error.to_string())?)),
+    };
+    Upstreams::new(given.into_iter().map(target).collect::<Result<_, String>>()?).map_err(|error| error.to_string())
+}
+
+/// The upstreams of a file, or of the user's own.
+fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
+    let path = file.or_else(|| User::from_environment().upstreams_file());
+    let path = path.ok_or_else(|| Stop::Usage("--upstreams needs a file: HOME is not set".to_owned()))?;
+    let failure = |message: String| Stop::Failure { message, hint: "see the README for what the file may say".to_owned() };
+    let named = upstreams(&path).map_err(|error| failure(error.to_string()))?;
+    let named = named.ok_or_else(|| failure(format!("there is no file {}", path.display())))?;
+    checked(named).map_err(|why| failure(format!("cannot use {}: {why}", path.display())))
 }
 
 /// The runtime of this user, which may not be there.

@@ -48,6 +48,8 @@ pub(super) enum Event {
     Resume(Ticket, SyncSender<()>),
     /// The repository of the session has a new generation.
     Published,
+    /// The list of tools is another one.
+    ToolsChanged,
 }
 
 /// Why the dispatcher has ended.
@@ -218,6 +220,7 @@ impl Dispatcher {
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
             Event::Published => self.on_published(),
+            Event::ToolsChanged => self.tell_of_tools(),
         }
         false
     }
@@ -283,7 +286,8 @@ impl Dispatcher {
     fn understand(&mut self, method: &str, params: Result<Map<String, Value>, RpcError>) -> Result<(Era, Method), RpcError> {
         let params = params?;
         let era = self.session.era(method, &params)?;
-        Ok((era, self.session.serve(era, method, params)?))
+        let more = self.tools.more();
+        Ok((era, self.session.serve(era, method, params, more.as_deref())?))
     }
 
     fn on_notification(&mut self, method: &str, params: &Map<String, Value>) {

@@ -4,6 +4,7 @@
 mod shape;
 
 use super::completion::{self, Subject};
+use super::foreign::{self, MoreTools};
 use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
 use super::prompts;
 use super::registry;
@@ -16,7 +17,7 @@ use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-pub(super) use shape::{Purpose, listen_result, shaped_list};
+pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
 /// The version of the stateless era.
 pub(super) const STATELESS: &str = "2026-07-28";
@@ -140,24 +141,30 @@ impl Session {
     }
 
     /// What a request asks for; `initialize` selects the version.
-    pub(super) fn serve(&mut self, era: Era, method: &str, params: Map<String, Value>) -> Result<Method, RpcError> {
+    pub(super) fn serve(
+        &mut self,
+        era: Era,
+        method: &str,
+        params: Map<String, Value>,
+        more: Option<&MoreTools>,
+    ) -> Result<Method, RpcError> {
         #[cfg(feature = "faults")]
         if let Some(method) = super::fixtures::method(era, method, &params) {
             return Ok(method);
         }
         match (era, method) {
-            (Era::Negotiated, "initialize") => self.initialize(&params).map(Method::Answer),
+            (Era::Negotiated, "initialize") => self.initialize(&params, more.is_some()).map(Method::Answer),
             (Era::Negotiated, "ping") => Ok(Method::Answer("{}".to_owned())),
-            (Era::Stateless, "server/discover") => Ok(Method::Answer(DISCOVERED.clone())),
-            (_, "tools/list") => TOOLS.page(era, &params),
-            (_, "tools/call") => self.tool_call(params),
+            (Era::Stateless, "server/discover") => Ok(Method::Answer(DISCOVERED[usize::from(more.is_some())].clone())),
+            (_, "tools/list") => TOOLS.page_or(era, &params, more),
+            (_, "tools/call") => self.tool_call(params, more),
             (_, "resources/list") => RESOURCES.page(era, &params),
             (_, "resources/templates/list") => TEMPLATES.page(era, &params),
             (_, "prompts/list") => PROMPTS.page(era, &params),
             (_, "prompts/get") => prompt(era, params),
             (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
-            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params))),
+            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params, more.is_some()))),
             (Era::Negotiated, "resources/subscribe") => self.follow(&params),
             (Era::Negotiated, "resources/unsubscribe") => {
                 self.wanted.unfollow(text(&params, "uri", "the address of a resource")?);
@@ -178,16 +185,20 @@ impl Session {
         }
     }
 
-    fn tool_call(&self, mut params: Map<String, Value>) -> Result<Method, RpcError> {
+    fn tool_call(&self, mut params: Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
         let arguments = object(&mut params, "arguments")?;
         let name = text(&params, "name", "the name of a tool")?;
+        if more.is_some_and(|more| more.has(name)) {
+            let (arguments, progress_token) = (foreign::carried(name, arguments), progress_token(&params));
+            return Ok(Method::Call(Call { tool: &foreign::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
+        }
         let hidden = (self.is_peer && name == complete::TOOL.name).then_some(&complete::TOOL);
         let tool = registry::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
         let purpose = if self.is_peer { Purpose::Peer } else { Purpose::Tool };
         Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(&params) }))
     }
 
-    fn initialize(&mut self, params: &Map<String, Value>) -> Result<String, RpcError> {
+    fn initialize(&mut self, params: &Map<String, Value>, tools_change: bool) -> Result<String, RpcError> {
         let Some(requested) = params.get("protocolVersion").and_then(Value::as_str) else {
             return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` must be a string"));
         };
@@ -201,7 +212,7 @@ impl Session {
         self.root = root.filter(|root| root.is_absolute());
         let result = json!({
             "protocolVersion": version,
-            "capabilities": capabilities(),
+            "capabilities": capabilities(tools_change),
             "serverInfo": server_info(),
             "instructions": registry::INSTRUCTIONS,
         });
@@ -235,22 +246,25 @@ fn server_info() -> Value {
 }
 
 /// Only what is really there.
-fn capabilities() -> Value {
+fn capabilities(tools_change: bool) -> Value {
     json!({
-        "tools": {},
+        "tools": if tools_change { json!({"listChanged": true}) } else { json!({}) },
         "resources": {"subscribe": true, "listChanged": true},
         "prompts": {},
         "completions": {},
     })
 }
 
-static DISCOVERED: LazyLock<String> = LazyLock::new(|| {
-    let result = json!({
-        "supportedVersions": supported(),
-        "capabilities": capabilities(),
-        "instructions": registry::INSTRUCTIONS,
-    });
-    shaped_list(Era::Stateless, result)
+/// Where the list of tools is fixed, and where it is not.
+static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [false, true].map(|tools_change| {
+        let result = json!({
+            "supportedVersions": supported(),
+            "capabilities": capabilities(tools_change),
+            "instructions": registry::INSTRUCTIONS,
+        });
+        shaped_list(Era::Stateless, result)
+    })
 });
 
 /// A list that is fixed for the life of the process: one page, in the form of each era.
@@ -267,6 +281,12 @@ impl List {
             Some(_) if planted(Fault::CursorRestarts) => Ok(Method::Answer(self.0[era as usize].clone())),
             Some(_) => Err(RpcError::new(INVALID_PARAMS, "unknown cursor: the list has one page")),
         }
+    }
+
+    /// The same, with tools of others if there are some.
+    fn page_or(&self, era: Era, params: &Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
+        let page = self.page(era, params)?;
+        Ok(more.map_or(page, |more| Method::Answer(more.page(era).to_owned())))
     }
 }
 

@@ -1,5 +1,5 @@
 //! Changes that a client wants to hear of, and the notifications that it gets when they happen. What can change are the
-//! resources: the lists of tools and prompts are fixed. Pure: it makes the bytes, it sends nothing.
+//! resources, and the list of tools where others' tools are in it: that of prompts is fixed. Pure: it makes the bytes, it sends nothing.
 
 use super::message::RequestId;
 use super::requests::notification;
@@ -18,6 +18,8 @@ const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 pub(super) struct Wanted {
     /// That resources have come or gone.
     list: bool,
+    /// That tools have come or gone.
+    tools: bool,
     /// That the resources at these addresses may read differently.
     addresses: BTreeSet<String>,
 }
@@ -25,13 +27,15 @@ pub(super) struct Wanted {
 impl Wanted {
     /// What every client hears that has shaken hands: the older versions cannot choose.
     pub(super) fn negotiated() -> Self {
-        Self { list: true, addresses: BTreeSet::new() }
+        Self { list: true, tools: true, addresses: BTreeSet::new() }
     }
 
     /// What a client asks for that can choose, as far as it can be had. What is missing from `to_json` will never come.
-    pub(super) fn asked(params: &Map<String, Value>) -> Self {
+    pub(super) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
-        let mut wanted = Self { list: of("resourcesListChanged") == Some(&Value::Bool(true)), addresses: BTreeSet::new() };
+        let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
+        let (list, tools) = (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
+        let mut wanted = Self { list, tools, addresses: BTreeSet::new() };
         for address in of("resourceSubscriptions").and_then(Value::as_array).into_iter().flatten() {
             if let Some(address) = address.as_str() {
                 wanted.follow(address);
@@ -45,6 +49,9 @@ impl Wanted {
         let mut wanted = json!({});
         if self.list {
             wanted["resourcesListChanged"] = Value::Bool(true);
+        }
+        if self.tools {
+            wanted["toolsListChanged"] = Value::Bool(true);
         }
         if !self.addresses.is_empty() {
             wanted["resourceSubscriptions"] = self.addresses.iter().cloned().collect();
@@ -83,6 +90,12 @@ impl Wanted {
         list.into_iter().chain(updated).collect()
     }
 
+    /// What to send when the list of tools is another one, to those who want to know.
+    pub(super) fn tools_notification(&self, subscription: Option<&RequestId>) -> Option<Vec<u8>> {
+        let params = subscription.map_or_else(|| json!({}), |id| json!({"_meta": meta(id)}));
+        self.tools.then(|| notification("notifications/tools/list_changed", params))
+    }
+
     /// The first notification of a subscription: what it will bring.
     pub(super) fn acknowledged(&self, id: &RequestId) -> Vec<u8> {
         let params = json!({"_meta": meta(id), "notifications": self.to_json()});
@@ -105,7 +118,7 @@ mod tests {
             "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
             "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///x", 5],
         }});
-        let wanted = Wanted::asked(asked.as_object().expect("it is an object"));
+        let wanted = Wanted::asked(asked.as_object().expect("it is an object"), false);
         assert_eq!(wanted.to_json(), json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]}));
         let id = RequestId::from_json(&json!("l")).expect("text is an id");
         let sent: Vec<Value> = wanted
@@ -116,7 +129,7 @@ mod tests {
         let methods: Vec<&str> = sent.iter().filter_map(|message| message["method"].as_str()).collect();
         assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);
         assert!(sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l")));
-        assert!(Wanted::asked(&Map::new()).notifications(Some(&id)).is_empty());
+        assert!(Wanted::asked(&Map::new(), true).notifications(Some(&id)).is_empty());
     }
 
     #[test]

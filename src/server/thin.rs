@@ -57,8 +57,29 @@ impl Place {
         Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
     }
 
+    /// Whether the client has anything to say about directories.
+    pub(super) fn asks_client(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// The client was asked what it works on.
+    pub(super) fn client_was_asked(&self, until: Instant) {
+        self.state().asked_until = Some(until);
+    }
+
+    /// What the client works on. True if that is something else than before.
+    pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let changed = {
+            let mut state = self.state();
+            state.asked_until = None;
+            std::mem::replace(&mut state.client, directories.clone()) != directories
+        };
+        self.told.notify_all();
+        changed
+    }
+
     /// Waits until the client has said what it works on, if it was asked, or the time for that is over.
-    fn await_client(&self) {
+    pub(super) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
             state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
@@ -126,9 +147,9 @@ impl Thin {
             params: json!({"name": tool.name, "arguments": arguments.to_json()}),
             only_reads: faults::only_reads(tool.name),
         };
-        let call = Call { host, paused: Cell::new(false) };
+        let call = Call::new(host);
         let result = self.upstream.call(&question, &call);
-        if call.paused.get() && !host.resume() {
+        if !call.resume() {
             return Err(UpstreamError::Cancelled);
         }
         Ok(reply(&result?))
@@ -137,23 +158,18 @@ impl Thin {
 
 impl Tools for Thin {
     fn asks_client(&self) -> bool {
-        self.place.root.is_none()
+        self.place.asks_client()
     }
 
     fn client_was_asked(&self, until: Instant) {
-        self.place.state().asked_until = Some(until);
+        self.place.client_was_asked(until);
         if let Some(embedded) = &self.embedded {
             embedded.client_was_asked(until);
         }
     }
 
     fn set_client(&self, directories: Vec<PathBuf>) -> bool {
-        let changed = {
-            let mut state = self.place.state();
-            state.asked_until = None;
-            std::mem::replace(&mut state.client, directories.clone()) != directories
-        };
-        self.place.told.notify_all();
+        let changed = self.place.set_client(directories.clone());
         if changed {
             self.upstream.notify("notifications/roots/list_changed", json!({}));
         }
@@ -189,9 +205,21 @@ impl Tools for Thin {
 }
 
 /// A call as the upstream sees it.
-struct Call<'a> {
+pub(super) struct Call<'a> {
     host: &'a dyn Host,
     paused: Cell<bool>,
+}
+
+impl<'a> Call<'a> {
+    /// A call for this host.
+    pub(super) fn new(host: &'a dyn Host) -> Self {
+        Self { host, paused: Cell::new(false) }
+    }
+
+    /// The call is over, and may have waited. False if nobody wants what has come of it.
+    pub(super) fn resume(&self) -> bool {
+        !self.paused.get() || self.host.resume()
+    }
 }
 
 impl Caller for Call<'_> {
@@ -210,7 +238,7 @@ impl Caller for Call<'_> {
 }
 
 /// The answer of a runtime as an answer of ours, escaped and bounded.
-fn reply(result: &Value) -> Reply {
+pub(super) fn reply(result: &Value) -> Reply {
     let (reply, sanitized) = escape::counting(|| {
         let texts = result["content"].as_array().into_iter().flatten().filter_map(|item| item["text"].as_str());
         let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);

@@ -19,6 +19,7 @@ use super::admission::Class;
 use super::arguments::Arguments;
 use super::budget::Page;
 use super::escape;
+use super::foreign::MoreTools;
 use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
 use super::repositories::{About, Readiness, Repositories, Stale, Unavailable};
@@ -29,6 +30,7 @@ use crate::query::{Certainty, QueryError, ReadFile, Tests};
 use crate::store::Snapshot;
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What a call gives back.
@@ -162,6 +164,11 @@ pub(super) trait Tools: Send + Sync {
 
     /// The client names the directory that calls mean which name none. Does not wait.
     fn set_root(&self, _root: PathBuf) {}
+
+    /// Tools of others that are listed beside ours; none if there never are any. Does not wait.
+    fn more(&self) -> Option<Arc<MoreTools>> {
+        None
+    }
 
     /// What the client works on. True if that may be something else than what earlier answers spoke of. Does not wait.
     fn set_client(&self, _directories: Vec<PathBuf>) -> bool {

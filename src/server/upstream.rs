@@ -29,6 +29,8 @@ const VERSION: &str = "2025-11-25";
 const FAREWELL: Duration = Duration::from_millis(200);
 /// How long a peer has for the handshake.
 const HANDSHAKE: Duration = Duration::from_secs(3);
+/// How long a peer has for it that is perhaps being started.
+const START: Duration = Duration::from_secs(20);
 /// How long a call tries to reach a peer that was there a moment ago.
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -40,6 +42,8 @@ pub(super) trait Owner: Send + Sync {
     fn roots(&self) -> Vec<String>;
     /// The peer says that something has changed: the method of its notification.
     fn changed(&self, method: &str);
+    /// The connection is gone.
+    fn lost(&self) {}
 }
 
 /// What a peer must be.
@@ -51,6 +55,16 @@ pub(super) enum Expected {
     SameProgram,
     /// Anything that speaks the protocol.
     Anyone,
+}
+
+impl Expected {
+    /// How long the handshake may take: a program has to be started first, and is not always ours.
+    fn patience(self) -> Duration {
+        match self {
+            Self::SameVersion | Self::SameProgram => HANDSHAKE,
+            Self::Anyone => START,
+        }
+    }
 }
 
 /// One call, as the connection sees its maker.

@@ -42,6 +42,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("toml_edit", &["cli"]),
     ("jsonc_parser", &["cli"]),
     ("similar", &["cli"]),
+    ("shlex", &["server"]),
     ("signal_hook", &["server"]),
     ("clap", &["cli"]),
     ("clap_complete", &["cli"]),

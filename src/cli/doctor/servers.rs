@@ -2,11 +2,13 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use super::Finding;
-use crate::config::running_program;
-use crate::server::{Ended, Probe, ProbeError, probe};
+use crate::cli::mcp;
+use crate::config::{User, running_program, upstreams};
+use crate::server::{Ended, Examined, Name, Probe, ProbeError, Target, examine, probe};
 
 /// Longer than this a client is not connected at once.
 const PROMPT: Duration = Duration::from_secs(1);
@@ -23,6 +25,63 @@ pub(super) fn own(root: &Path, patience: Duration) -> Finding {
     let mut command = Command::new(program);
     command.arg("mcp").current_dir(root);
     told(area, probe(command, patience))
+}
+
+/// Every upstream that the user's file names.
+pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
+    let area = "upstreams";
+    let Some(path) = user.upstreams_file() else { return Vec::new() };
+    let shown = path.display();
+    let mend = "correct the file";
+    match upstreams(&path) {
+        Ok(None) => Vec::new(),
+        Ok(Some(named)) => match mcp::checked(named) {
+            Ok(upstreams) => upstreams.all().map(|(name, target)| one(name, target, patience)).collect(),
+            Err(why) => vec![Finding::problem(area, format!("{shown}: {why}"), mend)],
+        },
+        Err(error) => vec![Finding::problem(area, error.to_string(), mend)],
+    }
+}
+
+fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
+    let area = format!("upstream {name}");
+    if let Target::Command(words) = target
+        && let Some((program, arguments)) = words.split_first()
+    {
+        let mut command = Command::new(program);
+        command.args(arguments);
+        return told(&area, probe(command, patience));
+    }
+    let (sender, examined) = sync_channel(1);
+    let (given, ended) = (target.clone(), format!("{target} gave no answer within {} s", patience.as_secs()));
+    // One that never answers is left alone: it ends with this process.
+    let examiner = std::thread::Builder::new().name("examiner".to_owned()).spawn(move || {
+        let _ = sender.send(examine(given));
+    });
+    if let Err(error) = examiner {
+        return Finding::problem(&area, format!("no thread to look with: {error}"), "look at the load of the machine");
+    }
+    let hint = "start it with `cograph serve`, or correct its entry in upstreams.toml";
+    match examined.recv_timeout(patience) {
+        Ok(Ok(Examined { attached, listed, listing })) => {
+            let text = format!(
+                "{target}: initialize {} ms, tools/list {} ms, {} tools",
+                attached.as_millis(),
+                listed.as_millis(),
+                listing.tools.len()
+            );
+            let finding = match listing.incomplete {
+                None => Finding::good(&area, text),
+                Some(why) => Finding::problem(&area, format!("{text}; the list is incomplete: {why}"), hint),
+            };
+            finding
+                .with("initialize_ms", attached.as_millis() as u64)
+                .with("tools_list_ms", listed.as_millis() as u64)
+                .with("tools", listing.tools.len() as u64)
+        }
+        Ok(Err(why)) => Finding::problem(&area, why, hint),
+        Err(_) => Finding::problem(&area, ended, hint),
+    }
 }
 
 /// What a client would see.

@@ -72,6 +72,15 @@ impl Dispatcher {
         }
     }
 
+    /// The list of tools is another one: whoever wants to know is told.
+    pub(super) fn tell_of_tools(&self) {
+        let negotiated = self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
+        let asked = self.subscriptions().map(|(id, wanted)| wanted.tools_notification(Some(id)));
+        for frame in negotiated.chain(asked).flatten() {
+            self.output.send(frame);
+        }
+    }
+
     fn subscriptions(&self) -> impl Iterator<Item = (&RequestId, &Wanted)> {
         self.requests.all().filter_map(|(_, work)| match work {
             Work::Changes(id, wanted) => Some((id, wanted)),

@@ -128,10 +128,15 @@ pub(super) fn shaped(era: Era, mut result: Value) -> String {
 }
 
 /// A result that a client may keep.
-pub(in crate::server) fn shaped_list(era: Era, mut result: Value) -> String {
+pub(in crate::server) fn shaped_list(era: Era, result: Value) -> String {
+    shaped_for(era, result, LIST_TTL_MS, "public")
+}
+
+/// A result that a client may keep for so many milliseconds, and share with others or not.
+pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, scope: &str) -> String {
     if era == Era::Stateless {
-        result["ttlMs"] = Value::from(LIST_TTL_MS);
-        result["cacheScope"] = Value::from("public");
+        result["ttlMs"] = Value::from(ttl_ms);
+        result["cacheScope"] = Value::from(scope);
     }
     shaped(era, result)
 }

@@ -130,6 +130,23 @@ impl Upstream {
         }
     }
 
+    /// Ends the connection, and the process at its other end, within three such steps.
+    pub(in crate::server) fn hasten(&self, step: Duration) {
+        let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
+        self.0.changed.notify_all();
+        if let Link::Up(connection) = before {
+            connection.hasten(step);
+        }
+    }
+
+    /// What the peer calls itself; nothing while it is not connected.
+    pub(in crate::server) fn peer_name(&self) -> Option<String> {
+        match &self.0.lock().link {
+            Link::Up(connection) => connection.peer_name(),
+            Link::Down { .. } | Link::Attaching | Link::Closed => None,
+        }
+    }
+
     /// The connection, once there is one.
     fn attach(&self, cancel: &CancelToken) -> Result<Arc<Connection>, UpstreamError> {
         self.attach_for(cancel, PATIENCE)

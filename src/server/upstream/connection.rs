@@ -2,10 +2,11 @@
 //! there. It is used until it is lost; then every call in flight hears of it, once.
 
 use super::target::Wire;
-use super::{Caller, Expected, HANDSHAKE, Owner, Question, VERSION};
+use super::{Caller, Expected, Owner, Question, VERSION};
 use crate::faults::{self, Fault, planted};
 use crate::server::escape::SafeLine;
 use crate::server::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::server::peers::ChildProcess;
 use crate::server::reader::Input;
 use crate::server::requests;
 use crate::server::splitter::Piece;
@@ -38,6 +39,8 @@ pub(super) struct Connection {
     /// Woken when the connection is lost.
     gone: Condvar,
     owner: Arc<dyn Owner>,
+    /// The process at the other end, if it is ours.
+    process: Option<Arc<ChildProcess>>,
 }
 
 #[derive(Default)]
@@ -45,6 +48,8 @@ struct State {
     next: u64,
     calls: HashMap<u64, Arc<Waiting>>,
     lost: Option<String>,
+    /// What the peer calls itself, once it has.
+    peer: Option<String>,
 }
 
 /// A call in flight.
@@ -93,13 +98,23 @@ impl Connection {
     pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
         let output = writer::start(wire.stream.output, WAITING)?;
         let mut input = reader::start(wire.stream.input, LINE)?;
-        let connection = Arc::new(Self { output, state: Mutex::default(), ending: Notify::new(), gone: Condvar::new(), owner });
+        let Wire { end, process, .. } = wire;
+        let (state, ending, gone) = (Mutex::default(), Notify::new(), Condvar::new());
+        let connection = Arc::new(Self { output, state, ending, gone, owner, process });
         let own = Arc::clone(&connection);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
         std::thread::Builder::new().name("upstream".to_owned()).spawn(move || {
             let why = runtime.block_on(own.listen(&mut input));
-            (wire.end)();
+            if own.process.is_none() {
+                end();
+                return own.lose(why);
+            }
+            // To end a program takes time, which those who wait for answers need not spend.
             own.lose(why);
+            // One that is still saying something must be able to: else it cannot come to its end by itself.
+            let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
+            drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
+            end();
         })?;
         Ok(connection)
     }
@@ -110,16 +125,17 @@ impl Connection {
         let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
         let params = json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
         let question = Question { method: "initialize", params, only_reads: true };
-        let result = match self.request(&question, None, Instant::now() + HANDSHAKE) {
+        let result = match self.request(&question, None, Instant::now() + expected.patience()) {
             Ok(result) => result,
             Err(NoResult::Lost { why, .. }) => return Err((why, false)),
             Err(NoResult::Answered { code, message }) => {
                 return Err((format!("it answers `initialize` with error {code}: {}", quoted(&message)), true));
             }
             Err(NoResult::Cancelled | NoResult::TimedOut) => {
-                return Err((format!("it does not answer `initialize` within {} s", HANDSHAKE.as_secs()), false));
+                return Err((format!("it does not answer `initialize` within {} s", expected.patience().as_secs()), false));
             }
         };
+        self.state().peer = result["serverInfo"]["name"].as_str().map(|name| quoted(name).to_string());
         let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
         if expected != Expected::Anyone && of("name") != env!("CARGO_PKG_NAME") {
             return Err((format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")), true));
@@ -138,6 +154,11 @@ impl Connection {
         self.state().lost.is_none()
     }
 
+    /// What the peer calls itself.
+    pub(super) fn peer_name(&self) -> Option<String> {
+        self.state().peer.clone()
+    }
+
     /// Ends the connection.
     pub(super) fn close(&self) {
         self.ending.notify_one();
@@ -147,6 +168,14 @@ impl Connection {
     pub(super) fn await_end(&self, at_most: Duration) {
         // Whether it came to that or not, nothing else is done.
         let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
+    }
+
+    /// Ends the connection and the process at its other end, if that is ours, within three such steps.
+    pub(super) fn hasten(&self, step: Duration) {
+        self.close();
+        if let Some(process) = &self.process {
+            process.hasten(step);
+        }
     }
 
     /// Tells the peer something.
@@ -255,6 +284,10 @@ impl Connection {
 
     /// Something that means nothing: whoever shakes hands need not wait for more of it.
     fn unmeaning(&self) -> bool {
+        // Programs greet people where they should greet their client.
+        if self.process.is_some() {
+            return false;
+        }
         self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
         false
     }
@@ -312,6 +345,7 @@ impl Connection {
         for waiting in calls.into_values() {
             waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
         }
+        self.owner.lost();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -62,13 +62,13 @@ pub(super) fn connect(address: &Uri, token: Option<&BearerToken>, within: Durati
         // Whoever does not wait for it does not need it.
         let _ = done.try_send(());
     })?;
-    let Wire { stream, end } = wire_of(ours)?;
+    let Wire { stream, end, process } = wire_of(ours)?;
     let end = Box::new(move || {
         end();
         // The peer is told that the session is over, if it listens.
         let _ = ended.recv_timeout(super::FAREWELL);
     });
-    Ok(Wire { stream, end })
+    Ok(Wire { stream, end, process })
 }
 
 /// Whether anybody listens there: a reason that a user can act on, before there are others.

@@ -2,6 +2,7 @@
 
 use super::{Expected, http};
 use crate::faults;
+use crate::server::peers::{ChildProcess, EndPatience, Started};
 use crate::server::runtime::BearerToken;
 use crate::server::session::Stream;
 use hyper::Uri;
@@ -10,6 +11,8 @@ use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Where a peer is.
@@ -24,7 +27,12 @@ pub enum Target {
         /// What to show there.
         token: Option<BearerToken>,
     },
+    /// A program that is started with these arguments and serves on its standard input and output.
+    Command(Vec<String>),
 }
+
+/// What a target that is a program begins with.
+const COMMAND: &str = "cmd:";
 
 /// Text that names no target.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -40,6 +48,12 @@ impl Target {
     /// Reads what a user has written: an address, or the path of a socket. `token` is shown to addresses.
     pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
         let wrong = |why| Err(TargetError { text: text.to_owned(), why });
+        if let Some(line) = text.strip_prefix(COMMAND) {
+            return match shlex::split(line) {
+                Some(words) if !words.is_empty() => Ok(Self::Command(words)),
+                _ => wrong("a command line with closed quotes goes behind `cmd:`"),
+            };
+        }
         match text.split_once("://") {
             _ if text.trim().is_empty() => wrong("it is empty"),
             None => Ok(Self::Socket(PathBuf::from(text))),
@@ -56,6 +70,7 @@ impl Target {
         match self {
             Self::Socket(_) => Expected::SameVersion,
             Self::Http { .. } => Expected::SameProgram,
+            Self::Command(_) => Expected::Anyone,
         }
     }
 }
@@ -65,6 +80,7 @@ impl fmt::Display for Target {
         match self {
             Self::Socket(path) => write!(f, "the runtime at {}", path.display()),
             Self::Http { address, .. } => write!(f, "the runtime at {address}"),
+            Self::Command(words) => write!(f, "the program `{}`", words.join(" ")),
         }
     }
 }
@@ -75,6 +91,8 @@ pub(super) struct Wire {
     pub(super) stream: Stream,
     /// Ends both.
     pub(super) end: Box<dyn FnOnce() + Send>,
+    /// The process at the other end, if it is ours.
+    pub(super) process: Option<Arc<ChildProcess>>,
 }
 
 /// Why there is no connection.
@@ -98,6 +116,7 @@ impl Target {
         match self {
             Self::Socket(path) => connect_socket(path, within),
             Self::Http { address, token } => http::connect(address, token.as_ref(), within),
+            Self::Command(words) => start(words),
         }
     }
 }
@@ -118,12 +137,29 @@ fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
     wire_of(stream)
 }
 
+/// The wire to a program that is started for it, and ends with it.
+fn start(words: &[String]) -> Result<Wire, NoWire> {
+    let (program, arguments) = words.split_first().ok_or_else(|| NoWire::Refused("no program is named".to_owned()))?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    let Started { process, input, output } = ChildProcess::start(command)?;
+    let process = Arc::new(process);
+    let stream = Stream { input: output.into(), output: input.try_clone()?.into() };
+    let own = Arc::clone(&process);
+    let end = Box::new(move || {
+        // A socket that is shut down already has ended.
+        let _ = input.shutdown(Shutdown::Both);
+        tracing::debug!(ended = ?own.end(EndPatience::default()), "a program that served us");
+    });
+    Ok(Wire { stream, end, process: Some(process) })
+}
+
 /// The wire over a socket.
 pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
     let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
     // A socket that is shut down already has ended.
     let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));
-    Ok(Wire { stream: Stream { input, output }, end })
+    Ok(Wire { stream: Stream { input, output }, end, process: None })
 }
 
 #[cfg(test)]
