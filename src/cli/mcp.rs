@@ -50,6 +50,9 @@ pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &
         ([text], None) if named(text).is_none() => {
             let target = Target::parse(text, arguments.token.token(config.as_ref().ok())?)
                 .map_err(|error| Stop::Usage(error.to_string()))?;
+            if matches!(target, Target::Command(_)) {
+                return Err(Stop::Usage(format!("a program that is started needs a name: NAME={text}")));
+            }
             Way::Passing(Passing { target, embeds: false, starter: None })
         }
         (several, None) => {

@@ -15,6 +15,7 @@ use super::arguments::Arguments;
 use super::dispatch::Event;
 use super::escape::SafeLine;
 use super::foreign::{self, MoreTools};
+use super::peers::{Programs, Started};
 use super::protocol::PEER_KEY;
 use super::registry::{DEFAULT_BUDGET, Tool};
 use super::thin::{self, Place};
@@ -26,7 +27,9 @@ use answers::Answered;
 use registry::{Ear, MOST_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -36,6 +39,8 @@ use tokio::sync::mpsc::Sender;
 const FIRST_LOOK: Duration = Duration::from_millis(1500);
 /// How long an answer waits for the other upstreams once one of them has answered.
 const FOR_OTHERS: Duration = Duration::from_secs(5);
+/// How long each step may take in which programs are ended that serve us, at our own end.
+const LAST_STEP: Duration = Duration::from_millis(80);
 /// Calls of one upstream's tools at the same time: one that is slow must not hold all permits.
 const CALLS_OF_ONE: usize = 4;
 
@@ -70,6 +75,8 @@ impl Upstreams {
 pub(super) struct Federation {
     registry: Registry,
     place: Arc<Place>,
+    /// Those that were started to be upstreams, whatever has become of that.
+    programs: Arc<Programs>,
     /// The tools of others, of the generation with this number.
     more: Mutex<(u64, Arc<MoreTools>)>,
     /// Calls under way by the upstream whose tool is called.
@@ -85,6 +92,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Heard {
     ear: Ear,
     place: Arc<Place>,
+    programs: Arc<Programs>,
 }
 
 impl Owner for Heard {
@@ -105,6 +113,10 @@ impl Owner for Heard {
 
     fn lost(&self) {
         self.ear.lost();
+    }
+
+    fn start(&self, program: Command) -> io::Result<Started> {
+        self.programs.start(program)
     }
 }
 
@@ -128,18 +140,15 @@ impl Peer for Upstream {
     fn close(&self) {
         Upstream::close(self);
     }
-
-    fn hasten(&self, step: Duration) {
-        Upstream::hasten(self, step);
-    }
 }
 
 impl Federation {
     /// Takes the upstreams in; their keepers connect to them from here on.
     pub(super) fn new(upstreams: Upstreams, place: Arc<Place>, events: Sender<Event>) -> Self {
-        let heard_by = Arc::clone(&place);
+        let programs = Arc::<Programs>::default();
+        let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
         let dial = move |target: &Target, ear: Ear| {
-            let owner = Arc::new(Heard { ear, place: Arc::clone(&heard_by) });
+            let owner = Arc::new(Heard { ear, place: Arc::clone(&heard_by), programs: Arc::clone(&started_by) });
             Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(())))) as Arc<dyn Peer>
         };
         // A dispatcher that is gone has nobody to tell.
@@ -151,7 +160,7 @@ impl Federation {
                 tracing::error!(%error, "an upstream is left out");
             }
         }
-        Self { registry, place, more: Mutex::default(), busy: Mutex::default() }
+        Self { registry, place, programs, more: Mutex::default(), busy: Mutex::default() }
     }
 
     /// Asks every upstream that is this program, or the one that is named.
@@ -223,6 +232,13 @@ impl Federation {
     }
 }
 
+impl Drop for Federation {
+    fn drop(&mut self) {
+        // Before the registry: its keepers may be waiting for what these say.
+        self.programs.end_all(LAST_STEP);
+    }
+}
+
 struct Turn<'a> {
     busy: &'a Mutex<BTreeMap<String, usize>>,
     upstream: String,
@@ -253,6 +269,11 @@ impl Tools for Federation {
             }
         }
         changed
+    }
+
+    /// A call that does not come to its end does not keep a program alive.
+    fn close(&self) {
+        self.programs.end_all(LAST_STEP);
     }
 
     fn more(&self) -> Option<Arc<MoreTools>> {

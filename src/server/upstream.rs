@@ -15,7 +15,10 @@ mod listing;
 mod target;
 
 use crate::model::cancel::CancelToken;
+use crate::server::peers::{ChildProcess, Started};
 use serde_json::{Value, json};
+use std::io;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -44,6 +47,10 @@ pub(super) trait Owner: Send + Sync {
     fn changed(&self, method: &str);
     /// The connection is gone.
     fn lost(&self) {}
+    /// Starts the program that is to be the peer.
+    fn start(&self, program: Command) -> io::Result<Started> {
+        ChildProcess::start(program)
+    }
 }
 
 /// What a peer must be.

@@ -297,12 +297,55 @@ fn programs_that_serve_end_with_their_client_however_it_ends() {
 }
 
 #[test]
+fn programs_that_were_still_being_connected_to_end_with_their_client_too() {
+    for how in ["input", "TERM"] {
+        let scripts = place(&[]);
+        let waits = "trap '' TERM INT HUP; sleep 1000 & echo $$ $! > \"$here/NAME.new\"; mv \"$here/NAME.new\" \"$here/NAME\"; while :; do sleep 1000; done";
+        let waits = |name: &str| waits.replace("NAME", name);
+        let silent = script(&scripts, "silent", &format!("*'\"method\":\"tools/list\"'*) {} ;;", waits("silent-pids")));
+        let path = scripts.path().join("mute.sh");
+        let text = format!("here=\"{}\"\n{}\n", scripts.path().display(), waits("mute-pids"));
+        fs::write(&path, text).expect("files can be written");
+        let mut client = client_of(&[silent, format!("mute=cmd:sh {}", path.display())]);
+        let until = Instant::now() + PATIENCE;
+        let mut pids = Vec::new();
+        for name in ["silent-pids", "mute-pids"] {
+            while !scripts.path().join(name).exists() {
+                assert!(Instant::now() < until, "{name} is started");
+                std::thread::yield_now();
+            }
+            let text = fs::read_to_string(scripts.path().join(name)).expect("it is there");
+            pids.extend(text.split_whitespace().map(str::to_owned));
+        }
+        assert!(pids.len() == 4 && pids.iter().all(|pid| is_alive(pid)), "{pids:?}");
+        match how {
+            "input" => client.close_input(),
+            signal => client.signal(signal),
+        }
+        let (_, elapsed) = client.ended();
+        assert!(elapsed < PROMPT, "{how}: {elapsed:?}");
+        let left = || pids.iter().filter(|pid| is_alive(pid)).collect::<Vec<_>>();
+        // What was killed is gone when the system comes to it.
+        let until = Instant::now() + PROMPT;
+        while !left().is_empty() {
+            if Instant::now() >= until {
+                let left: Vec<String> = left().into_iter().cloned().collect();
+                let killed = Command::new("kill").arg("-KILL").args(&left).status();
+                panic!("{how}: processes {left:?} are left behind ({killed:?})");
+            }
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
 fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
     for (words, part) in [
         (vec!["--upstream", "a b=/x"], "cannot name an upstream"),
         (vec!["--upstream", "a=/x", "--upstream", "a=/y"], "two upstreams are named a"),
         (vec!["--upstream", "a=/x", "--upstream", "/y"], "each needs a name"),
         (vec!["--upstream", "a=auto"], "auto"),
+        (vec!["--upstream", "cmd:sh x"], "needs a name"),
         (vec!["--upstream", "a=cmd:"], "command line"),
         (vec!["--upstream", "a=cmd:sh 'x"], "command line"),
         (vec!["--upstream", "a="], "empty"),

@@ -27,8 +27,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Shortest time between two looks at one upstream: one that says all the time that it has changed is not believed faster.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
-/// How long each step may take in which a process that serves us is ended, at our own end.
-const LAST_STEP: Duration = Duration::from_millis(80);
 
 /// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending with a letter or digit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -83,10 +81,8 @@ pub(super) trait Peer: Send + Sync {
     fn title(&self) -> Option<String>;
     /// Tells it something, if it is connected.
     fn tell(&self, method: &str);
-    /// Lets go of it, without a wait. A second time does nothing.
+    /// Lets go of it; whoever waits for its answers hears of that. A second time does nothing.
     fn close(&self);
-    /// Lets go of it and ends what was started for it, within three such steps.
-    fn hasten(&self, step: Duration);
 }
 
 /// Makes the other side of an upstream; nothing is connected yet. What it hears goes to the ear.
@@ -149,6 +145,8 @@ struct Seat {
     /// Which of those that had this name.
     epoch: u64,
     serving: Option<Arc<Serving>>,
+    /// What is perhaps going to be served.
+    connecting: Option<Arc<dyn Peer>>,
     trouble: Option<String>,
     attempted: bool,
     bell: Arc<Bell>,
@@ -294,15 +292,12 @@ impl Drop for Registry {
         for seat in seats.values() {
             seat.bell.ring(|rung| rung.stop = true);
         }
-        std::thread::scope(|scope| {
-            for serving in seats.values().filter_map(|seat| seat.serving.as_ref()) {
-                let last = move || serving.peer.hasten(LAST_STEP);
-                // Without a thread it is let go of; what was started for it notices the end of its input.
-                if std::thread::Builder::new().name("last-step".to_owned()).spawn_scoped(scope, last).is_err() {
-                    serving.peer.close();
-                }
+        for seat in seats.values() {
+            let serving = seat.serving.as_ref().map(|serving| &serving.peer);
+            for peer in serving.into_iter().chain(&seat.connecting) {
+                peer.close();
             }
-        });
+        }
         for keeper in seats.into_values().filter_map(|seat| seat.keeper) {
             // One that has panicked has ended too.
             let _ = keeper.join();
@@ -325,7 +320,8 @@ impl Inner {
         }
         table.next_epoch += 1;
         let epoch = table.next_epoch;
-        let seat = Seat { target, epoch, serving: None, trouble: None, attempted: false, bell: Arc::default(), keeper: None };
+        let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
+        let seat = Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
         table.seats.insert(name.clone(), seat);
         table.publish();
         Ok(epoch)
@@ -374,6 +370,8 @@ impl Inner {
     fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
         let peer = (self.dial)(&target, ear);
+        // From here on the end of the registry is the end of it too.
+        self.seat(name, epoch, |seat| seat.connecting = Some(Arc::clone(&peer)))?;
         let result = self.take_in(name, epoch, &peer);
         match &result {
             Ok(Some(old)) => old.peer.close(),
@@ -394,9 +392,14 @@ impl Inner {
     }
 
     fn target(&self, name: &Name, epoch: u64) -> Result<Target, RegistryError> {
-        let table = self.lock();
-        let seat = table.seats.get(name).filter(|seat| seat.epoch == epoch);
-        seat.map(|seat| seat.target.clone()).ok_or_else(|| RegistryError::Gone(name.clone()))
+        self.seat(name, epoch, |seat| seat.target.clone())
+    }
+
+    /// Looks at a seat, or changes it, if it still is what it was.
+    fn seat<T>(&self, name: &Name, epoch: u64, look: impl FnOnce(&mut Seat) -> T) -> Result<T, RegistryError> {
+        let mut table = self.lock();
+        let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
+        seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
     /// Lists, then admits. Gives what was served before by another connection, which its caller closes.
@@ -416,7 +419,7 @@ impl Inner {
     fn note(&self, name: &Name, epoch: u64, error: Option<&RegistryError>) {
         let mut table = self.lock();
         if let Some(seat) = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch) {
-            seat.attempted = true;
+            (seat.attempted, seat.connecting) = (true, None);
             let trouble = error.map(|error| SafeLine::new(&error.to_string(), 400).to_string());
             if trouble.is_some() && trouble != seat.trouble {
                 seat.trouble = trouble;

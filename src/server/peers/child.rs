@@ -47,7 +47,7 @@ pub enum Ended {
 #[derive(Debug)]
 pub struct Started {
     /// The process.
-    pub process: ChildProcess,
+    pub process: Arc<ChildProcess>,
     /// Its input: it ends when this is dropped or shut down.
     pub input: UnixStream,
     /// Its output.
@@ -137,7 +137,7 @@ impl ChildProcess {
             while matches!(look(), Err(rustix::io::Errno::INTR)) {}
             exit.raise();
         })?;
-        Ok(Started { process, input, output })
+        Ok(Started { process: Arc::new(process), input, output })
     }
 
     /// Waits for its end, no longer than this. Whether it has ended.
@@ -173,16 +173,25 @@ impl ChildProcess {
         ended
     }
 
-    /// Ends it within three such steps, for those who have no time; whoever else is ending it is only helped. Its input must have
-    /// been shut down.
+    /// Ends it and its group within three such steps and reaps it, for those who have no time; whoever else is ending it is only
+    /// helped. Its input must have been shut down.
     pub fn hasten(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
-                return;
+                break;
             }
             self.signal(signal);
         }
-        self.wait(step);
+        // Also what it has left behind in its group.
+        self.signal(Signal::KILL);
+        if !self.wait(step) {
+            return;
+        }
+        let mut reaped = locked(&self.reaped);
+        if !std::mem::replace(&mut *reaped, true) {
+            // It has ended and nobody else has taken its end, so this waits for nothing.
+            let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED);
+        }
     }
 
     /// What it has written to standard error last.
@@ -201,14 +210,17 @@ impl ChildProcess {
     /// Takes the end of a process that has ended, which waits for nothing.
     fn reap(&self, child: &mut Child) -> Option<ExitStatus> {
         let mut reaped = locked(&self.reaped);
-        *reaped = true;
-        child.wait().ok()
+        let was_reaped = std::mem::replace(&mut *reaped, true);
+        (!was_reaped).then(|| child.wait().ok()).flatten()
     }
 }
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
         let Some(mut child) = locked(&self.child).take() else { return };
+        if *locked(&self.reaped) {
+            return;
+        }
         self.signal(Signal::KILL);
         let reaped = std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {

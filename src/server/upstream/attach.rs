@@ -130,15 +130,6 @@ impl Upstream {
         }
     }
 
-    /// Ends the connection, and the process at its other end, within three such steps.
-    pub(in crate::server) fn hasten(&self, step: Duration) {
-        let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
-        self.0.changed.notify_all();
-        if let Link::Up(connection) = before {
-            connection.hasten(step);
-        }
-    }
-
     /// What the peer calls itself; nothing while it is not connected.
     pub(in crate::server) fn peer_name(&self) -> Option<String> {
         match &self.0.lock().link {
@@ -221,7 +212,7 @@ impl Inner {
     /// All of the input and output of an attempt, without the lock. What was opened and is of no use is closed.
     fn make(&self) -> Result<Arc<Connection>, NoWire> {
         (self.prepare)().map_err(NoWire::Unreachable)?;
-        let connection = Connection::start(self.target.connect(HANDSHAKE)?, Arc::clone(&self.owner))?;
+        let connection = Connection::start(self.target.connect(HANDSHAKE, &*self.owner)?, Arc::clone(&self.owner))?;
         match connection.shake_hands(self.expected) {
             Ok(()) => Ok(connection),
             Err((why, stays)) => {

@@ -170,14 +170,6 @@ impl Connection {
         let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
     }
 
-    /// Ends the connection and the process at its other end, if that is ours, within three such steps.
-    pub(super) fn hasten(&self, step: Duration) {
-        self.close();
-        if let Some(process) = &self.process {
-            process.hasten(step);
-        }
-    }
-
     /// Tells the peer something.
     pub(super) fn notify(&self, method: &str, params: Value) {
         self.output.send(requests::notification(method, params));

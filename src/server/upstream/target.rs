@@ -1,6 +1,6 @@
 //! Where a peer is, and the way to it: a stream of lines in each direction, whatever lies between.
 
-use super::{Expected, http};
+use super::{Expected, Owner, http};
 use crate::faults;
 use crate::server::peers::{ChildProcess, EndPatience, Started};
 use crate::server::runtime::BearerToken;
@@ -111,12 +111,12 @@ impl From<io::Error> for NoWire {
 }
 
 impl Target {
-    /// Connects, within a time.
-    pub(super) fn connect(&self, within: Duration) -> Result<Wire, NoWire> {
+    /// Connects, within a time. The owner starts what must be started.
+    pub(super) fn connect(&self, within: Duration, owner: &dyn Owner) -> Result<Wire, NoWire> {
         match self {
             Self::Socket(path) => connect_socket(path, within),
             Self::Http { address, token } => http::connect(address, token.as_ref(), within),
-            Self::Command(words) => start(words),
+            Self::Command(words) => start(words, owner),
         }
     }
 }
@@ -138,12 +138,11 @@ fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
 }
 
 /// The wire to a program that is started for it, and ends with it.
-fn start(words: &[String]) -> Result<Wire, NoWire> {
+fn start(words: &[String], owner: &dyn Owner) -> Result<Wire, NoWire> {
     let (program, arguments) = words.split_first().ok_or_else(|| NoWire::Refused("no program is named".to_owned()))?;
     let mut command = Command::new(program);
     command.args(arguments);
-    let Started { process, input, output } = ChildProcess::start(command)?;
-    let process = Arc::new(process);
+    let Started { process, input, output } = owner.start(command)?;
     let stream = Stream { input: output.into(), output: input.try_clone()?.into() };
     let own = Arc::clone(&process);
     let end = Box::new(move || {

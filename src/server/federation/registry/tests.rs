@@ -17,7 +17,7 @@ enum Does {
     ListsInPart(Vec<String>),
     /// Is not there.
     Fails,
-    /// Accepts, and never answers.
+    /// Accepts, and never answers; only when it is let go of does whoever asks hear of it.
     Stalls,
 }
 
@@ -25,11 +25,12 @@ enum Does {
 struct Planned {
     does: Mutex<Does>,
     closed: AtomicUsize,
+    let_go: CancelToken,
     asked: SyncSender<()>,
 }
 
 impl Peer for Planned {
-    fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError> {
+    fn list(&self, _: &CancelToken) -> Result<Listing, UpstreamError> {
         let _ = self.asked.try_send(());
         let unreachable = || UpstreamError::Unreachable { target: "it".to_owned(), why: "planned".to_owned() };
         let entry = |name: &String| json!({"name": name, "inputSchema": {"type": "object"}});
@@ -42,7 +43,7 @@ impl Peer for Planned {
             }
             Does::Fails => Err(unreachable()),
             Does::Stalls => {
-                cancel.wait(PATIENCE);
+                self.let_go.wait(PATIENCE);
                 Err(unreachable())
             }
         }
@@ -60,10 +61,7 @@ impl Peer for Planned {
 
     fn close(&self) {
         self.closed.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn hasten(&self, _: Duration) {
-        self.close();
+        self.let_go.cancel();
     }
 }
 
@@ -90,7 +88,7 @@ fn stage(plans: Vec<(&str, Vec<Does>)>) -> Stage {
         let plan = plans.get_mut(&words[0]).expect("it is planned");
         let does = if plan.len() > 1 { plan.pop_front() } else { plan.front().cloned() }.expect("it is planned");
         let (does, asked) = (Mutex::new(does), asked_sender.clone());
-        let peer = Arc::new(Planned { does, closed: AtomicUsize::new(0), asked });
+        let peer = Arc::new(Planned { does, closed: AtomicUsize::new(0), let_go: CancelToken::new(), asked });
         tell.send((words[0].clone(), Arc::clone(&peer), ear)).expect("the stage stands");
         peer as Arc<dyn Peer>
     };
@@ -279,7 +277,10 @@ fn there_is_never_more_than_the_bound_however_many_come_at_once() {
 
 #[test]
 fn a_name_that_is_taken_is_refused_and_what_is_replaced_does_not_stand_in_its_own_way() {
-    let peer = || Arc::new(Planned { does: Mutex::new(Does::Fails), closed: AtomicUsize::new(0), asked: sync_channel(1).0 });
+    let peer = || {
+        let (does, asked) = (Mutex::new(Does::Fails), sync_channel(1).0);
+        Arc::new(Planned { does, closed: AtomicUsize::new(0), let_go: CancelToken::new(), asked })
+    };
     let tool = |merged: &str| ForeignTool {
         merged: merged.to_owned(),
         name: "x".to_owned(),

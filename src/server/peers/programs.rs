@@ -1,0 +1,98 @@
+//! The programs of one owner, none of which outlives it: they are known from the moment they are started until they are gone, so
+//! it does not matter whether anything was said to them, or whether somebody is ending them already. Knows no protocol.
+
+use super::child::{ChildProcess, Started};
+use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Programs(Mutex<Running>);
+
+#[derive(Debug, Default)]
+struct Running {
+    /// Nothing is started any more.
+    is_over: bool,
+    /// Each with its input.
+    programs: Vec<(Weak<ChildProcess>, UnixStream)>,
+}
+
+impl Programs {
+    /// Starts one more, unless they were ended.
+    pub(in crate::server) fn start(&self, command: Command) -> io::Result<Started> {
+        // Held over the start: whoever ends them finds every one that was started.
+        let mut running = self.lock();
+        if running.is_over {
+            return Err(io::Error::other("no program is started any more"));
+        }
+        let started = ChildProcess::start(command)?;
+        let input = started.input.try_clone()?;
+        running.programs.retain(|(process, _)| process.strong_count() > 0);
+        running.programs.push((Arc::downgrade(&started.process), input));
+        Ok(started)
+    }
+
+    /// Ends all of them within three such steps: their input first, then a signal, then another that nobody survives.
+    pub(in crate::server) fn end_all(&self, step: Duration) {
+        let programs = {
+            let mut running = self.lock();
+            running.is_over = true;
+            std::mem::take(&mut running.programs)
+        };
+        for (_, input) in &programs {
+            // One that is shut down already has ended.
+            let _ = input.shutdown(Shutdown::Both);
+        }
+        let processes: Vec<Arc<ChildProcess>> = programs.iter().filter_map(|(process, _)| process.upgrade()).collect();
+        std::thread::scope(|scope| {
+            for process in &processes {
+                let last_steps = || process.hasten(step);
+                if std::thread::Builder::new().name("last-steps".to_owned()).spawn_scoped(scope, last_steps).is_err() {
+                    process.hasten(step);
+                }
+            }
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Running> {
+        // What panics under this lock leaves it as it was.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::process::{Pid, test_kill_process};
+    use std::io::{BufRead, BufReader};
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn all_are_ended_and_reaped_and_none_is_started_after_that() {
+        let programs = Programs::default();
+        let scripts = ["echo $$; cat; exit 3", "echo $$; exec sleep 1000", "trap '' TERM; echo $$; while :; do sleep 1000; done"];
+        let mut started: Vec<Started> =
+            scripts.iter().map(|script| programs.start(shell(script)).expect("there is a shell")).collect();
+        let number = |started: &mut Started| {
+            let mut line = String::new();
+            BufReader::new(&mut started.output).read_line(&mut line).expect("it can be read");
+            line.trim().parse().expect("a number")
+        };
+        let numbers: Vec<i32> = started.iter_mut().map(number).collect();
+        programs.end_all(Duration::from_millis(300));
+        for number in numbers {
+            let process = Pid::from_raw(number).expect("a process has a number");
+            assert!(test_kill_process(process).is_err(), "process {number} is left behind");
+        }
+        assert!(programs.start(shell("exit")).is_err());
+    }
+}
