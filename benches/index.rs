@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use cograph::config::Config;
 use cograph::grammar;
-use cograph::index::{self, Outcome as IndexOutcome, Run};
+use cograph::index::{self, Outcome as IndexOutcome, Report, Run};
 use cograph::model::RepoPath;
 use cograph::model::cancel::CancelToken;
 use cograph::source;
@@ -105,8 +105,9 @@ fn measure_index(root: &Path, list: &Path, cache: &Path) -> Outcome<()> {
     let outcome = index::refresh(&location, Duration::ZERO, &Run::quiet(limits, &cancel))?;
     let (cpu, wall, peak) = (cpu_time(), start.elapsed(), peak_memory()?);
 
-    let IndexOutcome::Published { published, report, .. } = outcome else { return Err("a new cache has no store".into()) };
+    let IndexOutcome::Published { published, .. } = outcome else { return Err("a new cache has no store".into()) };
     let snapshot = Arc::new(Store::open_newest(&location)?).snapshot(&cancel)?;
+    let report = Report::of(&snapshot)?;
     let languages: HashMap<_, _> = snapshot.languages()?.into_iter().collect();
     let mut lines = String::new();
     for file in snapshot.files()?.iter().filter(|file| file.skipped.is_none()) {

@@ -201,8 +201,6 @@ pub enum Outcome {
     Published {
         /// Which, and where.
         published: Published,
-        /// What it holds.
-        report: Report,
         /// How long each phase took.
         timings: Vec<Timing>,
     },
@@ -298,7 +296,6 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
     let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
     let published = store::publish(&lock, resident.graph(), &info)?;
-    let report = Report::of(resident.graph());
     if let Some(snapshot) = newest(location, run)?
         && resident.settle(&snapshot)?
     {
@@ -309,7 +306,7 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     }
     stopwatch.lap(Phase::Write);
     timings.extend(stopwatch.laps());
-    Ok(Outcome::Published { published, report, timings })
+    Ok(Outcome::Published { published, timings })
 }
 
 /// Takes changes in through what is kept of the repository; none if nothing is that fits the store, if the store cannot be
@@ -348,13 +345,12 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
         }
         Err(error) => return Err(error),
     };
-    let report = Report::of(resident.graph());
     if let Some(residents) = run.residents {
         residents.put(location, resident);
     }
     let store = Store::open_newest(location)?;
     let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
-    Ok(Some(Outcome::Published { published, report, timings }))
+    Ok(Some(Outcome::Published { published, timings }))
 }
 
 /// Keeps what is known of a repository whose store is right, so that the next changes are taken in in place.

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cograph::config::{Limits, WorkerCommand};
@@ -35,6 +36,11 @@ impl Project {
         apply(&self.location, &ChangeSet::Everything { forced }, PATIENCE, &run)
     }
 
+    fn report(&self) -> Report {
+        let store = Arc::new(Store::open_newest(&self.location).expect("there is a store"));
+        Report::of(&store.snapshot(&self.cancel).expect("it can be read")).expect("it is whole")
+    }
+
     fn has_store(&self) -> bool {
         Store::open_newest(&self.location).is_ok()
     }
@@ -62,15 +68,31 @@ fn a_worker_builds_what_this_process_builds() {
     let project = Project::new();
     let run = Run::quiet(limits(), &project.cancel);
     let (graph, _) = build_graph(project.location.root(), &run).expect("the root can be read");
-    let Ok(Outcome::Published { published, report, timings }) = project.apply(&worker(), false) else {
-        panic!("a store is built")
-    };
-    assert_eq!(report, Report::of(&graph));
+    let Ok(Outcome::Published { published, timings }) = project.apply(&worker(), false) else { panic!("a store is built") };
+    let report = project.report();
+    assert_eq!((report.files, report.indexed), (graph.files.len() as u64, 1));
+    assert_eq!((report.symbols(), report.references()), (2, 1));
     assert_eq!((published.identity.generation, timings.len()), (1, 5));
     assert!(matches!(project.apply(&worker(), false), Ok(Outcome::Unchanged { identity }) if identity == published.identity));
     assert!(matches!(refresh(&project.location, PATIENCE, &run), Ok(Outcome::Unchanged { .. })));
     let Ok(Outcome::Published { published, .. }) = project.apply(&worker(), true) else { panic!("it was to be built anyway") };
     assert_eq!(published.identity.generation, 2);
+}
+
+#[test]
+fn the_report_counts_everything_once() {
+    let project = Project::new();
+    fs::write(project.location.root().join("b.txt"), "words\n").expect("written");
+    fs::write(project.location.root().join("c.py"), "import a\na.one()\na.none()\n").expect("written");
+    project.apply(&worker(), false).expect("a store is built");
+    let report = project.report();
+    let skipped: u64 = report.skipped.iter().map(|(_, count)| count).sum();
+    assert_eq!((report.files, report.indexed, skipped), (3, 2, 1));
+    assert_eq!(report.languages.iter().map(|numbers| numbers.files).sum::<u64>(), 2);
+    for numbers in &report.languages {
+        assert!(numbers.references > 3);
+        assert_eq!(numbers.references, numbers.verdicts.iter().sum::<u64>(), "every reference has a verdict");
+    }
 }
 
 #[test]

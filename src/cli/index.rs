@@ -145,17 +145,14 @@ struct Summary {
 
 impl Summary {
     fn of(outcome: Outcome, location: &Location, cancel: &CancelToken, started: Instant) -> Result<Self, IndexError> {
-        let (report, timings, changed, generation, store_bytes) = match outcome {
-            Outcome::Published { published, report, timings } => {
-                (report, timings, true, published.identity.generation, published.bytes)
-            }
-            Outcome::Unchanged { .. } => {
-                let store = Arc::new(Store::open_newest(location)?);
-                let snapshot = store.snapshot(cancel)?;
-                (Report::of_store(&snapshot)?, Vec::new(), false, snapshot.identity().generation, store.bytes())
-            }
+        let (timings, changed) = match outcome {
+            Outcome::Published { timings, .. } => (timings, true),
+            Outcome::Unchanged { .. } => (Vec::new(), false),
         };
-        Ok(Self { report, timings, changed, generation, store_bytes, elapsed: started.elapsed() })
+        let store = Arc::new(Store::open_newest(location)?);
+        let snapshot = store.snapshot(cancel)?;
+        let (report, generation) = (Report::of(&snapshot)?, snapshot.identity().generation);
+        Ok(Self { report, timings, changed, generation, store_bytes: store.bytes(), elapsed: started.elapsed() })
     }
 }
 

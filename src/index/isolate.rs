@@ -16,7 +16,6 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -25,10 +24,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use self::message::{Message, Order, Task};
 use self::trial::{Doing, Trial};
 use super::progress::{Phase, Timing};
-use super::{IndexError, Outcome, Report, Run};
+use super::{IndexError, Outcome, Run};
 use crate::config::WorkerCommand;
 use crate::faults::{Fault, planted};
-use crate::model::cancel::CancelToken;
 use crate::store::{Location, Published, Store};
 
 pub use parsers::Parsers;
@@ -55,7 +53,7 @@ pub(super) fn build(
         // Whatever the worker says of its end: it was asked for.
         run.check(location.root())?;
         match end {
-            End::Finished { changed, timings } => return outcome(location, changed, timings, run.cancel),
+            End::Finished { changed, timings } => return outcome(location, changed, timings),
             End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
             End::Died { doing, how, said } => {
                 tracing::warn!(root = %location.root().display(), how, ?doing, "a process that indexes has died");
@@ -68,15 +66,14 @@ pub(super) fn build(
 }
 
 /// What the worker has done, read from where it has done it.
-fn outcome(location: &Location, changed: bool, timings: Vec<Timing>, cancel: &CancelToken) -> Result<Outcome, IndexError> {
-    let store = Arc::new(Store::open_newest(location)?);
+fn outcome(location: &Location, changed: bool, timings: Vec<Timing>) -> Result<Outcome, IndexError> {
+    let store = Store::open_newest(location)?;
     let identity = store.identity();
     if !changed {
         return Ok(Outcome::Unchanged { identity });
     }
-    let report = Report::of_store(&store.snapshot(cancel)?)?;
     let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
-    Ok(Outcome::Published { published, report, timings })
+    Ok(Outcome::Published { published, timings })
 }
 
 /// How a worker ended.

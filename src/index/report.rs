@@ -1,13 +1,12 @@
-//! What a graph or a store holds, in numbers: what a run reports at its end.
+//! What a store holds, in numbers: what is reported at the end of a run.
 
 use rustc_hash::FxHashMap;
 
 use crate::grammar;
-use crate::model::graph::Graph;
 use crate::model::{LanguageId, SkipReason, Verdict};
 use crate::store::{FileKey, LanguageKey, Snapshot, StoreError};
 
-/// Numbers of a whole graph.
+/// Numbers of a whole repository.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// Files that the walk met.
@@ -44,39 +43,8 @@ pub struct LanguageReport {
 }
 
 impl Report {
-    /// Counts a graph.
-    pub fn of(graph: &Graph) -> Self {
-        let mut report = Self { files: graph.files.len() as u64, ..Self::default() };
-        for (file, resolution) in graph.files.iter().zip(&graph.resolutions) {
-            let facts = match &file.content {
-                Ok(facts) => facts,
-                Err(reason) => {
-                    report.count_skipped(*reason);
-                    continue;
-                }
-            };
-            report.indexed += 1;
-            report.bytes += file.stamp.size;
-            let problems = facts.problems.len() as u64;
-            report.problems += problems;
-            report.partly += u64::from(problems > 0);
-            let Some(language) = file.language else { continue };
-            let numbers = report.language(language);
-            numbers.files += 1;
-            numbers.symbols += facts.symbols.len() as u64;
-            numbers.references += facts.site_count() as u64;
-            numbers.problems += problems;
-            for site in &resolution.sites {
-                numbers.verdicts[site.verdict as usize] += 1;
-            }
-        }
-        report.languages.sort_by_key(|numbers| numbers.language);
-        report.skipped.sort();
-        report
-    }
-
     /// Counts a store.
-    pub fn of_store(snapshot: &Snapshot) -> Result<Self, StoreError> {
+    pub fn of(snapshot: &Snapshot) -> Result<Self, StoreError> {
         let mut problems: FxHashMap<FileKey, u64> = FxHashMap::default();
         for row in snapshot.problems()? {
             *problems.entry(row.file).or_default() += 1;

@@ -213,10 +213,18 @@ impl Resident {
     ) -> (Vec<FileRecord>, Vec<FileId>) {
         let away: FxHashSet<&RepoPath> = gone.iter().chain(touched.iter().map(|file| &file.path)).collect();
         let mut kept: Vec<FileRecord> = self.graph.files.iter().filter(|record| !away.contains(&record.path)).cloned().collect();
-        let paths = kept.iter().map(|record| &record.path).chain(touched.iter().map(|file| &file.path));
-        let neighbours = plan::neighbours(paths);
+        let known = |path: &RepoPath| self.graph.files.binary_search_by(|record| record.path.cmp(path)).is_ok();
+        let has_same_paths = gone.is_empty() && touched.iter().all(|file| known(&file.path));
+        let neighbours = if has_same_paths {
+            self.neighbours.clone()
+        } else {
+            plan::neighbours(kept.iter().map(|record| &record.path).chain(touched.iter().map(|file| &file.path)))
+        };
         let mut touched = touched;
         kept.retain(|record| {
+            if has_same_paths {
+                return true;
+            }
             let directory = record.path.directory();
             let settled =
                 neighbours.get(directory) == self.neighbours.get(directory) || !plan::is_settled_by_neighbours(&record.path);
