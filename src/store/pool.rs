@@ -149,8 +149,14 @@ impl Pool {
         loop {
             let lease = self.lease(location, cancel)?;
             match lease.snapshot(cancel) {
-                // A new generation came in between and the old file is gone: take the new one.
-                Err(error) if error.kind == StoreErrorKind::Missing && attempt < MAX_ATTEMPTS => attempt += 1,
+                // A new generation came in between and the old file is gone, or the file is another one although it has the
+                // number of the old: what is there now is opened.
+                Err(error) if error.kind == StoreErrorKind::Missing && attempt < MAX_ATTEMPTS => {
+                    attempt += 1;
+                    if !planted(Fault::HandlePinned) {
+                        self.forget(location);
+                    }
+                }
                 result => return result,
             }
         }

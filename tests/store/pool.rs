@@ -275,6 +275,35 @@ fn the_next_call_sees_a_new_generation_and_a_running_one_ends_on_the_old() {
     assert_eq!(fixture.pool.counts().open, 1);
 }
 
+/// A file system that gives a new file the number of the one that it replaces.
+struct SameNumber;
+
+impl Opener for SameNumber {
+    fn newest(&self, _location: &Location) -> Result<Option<Version>, StoreError> {
+        Ok(Some(Version { generation: 1, device: 1, inode: 1 }))
+    }
+
+    fn open(&self, location: &Location) -> Result<Store, StoreError> {
+        StoreOpener.open(location)
+    }
+
+    fn close(&self, store: Store) {
+        drop(store);
+    }
+}
+
+#[test]
+fn a_file_replaced_by_one_of_the_same_number_is_noticed_when_it_is_read() {
+    let settings = PoolSettings { capacity: 16, idle: Duration::from_secs(60), sweep: Duration::from_millis(1) };
+    let pool = Pool::with(settings, Arc::new(SameNumber), Arc::new(HandClock::default())).expect("a thread");
+    let (cache, other, token) = (cache_of(1), cache_of(2), CancelToken::new());
+    let path = |cache: &Cache| Store::open_newest(&cache.location).expect("a store").path().to_path_buf();
+    let before = pool.snapshot(&cache.location, &token).expect("a store");
+    fs::rename(path(&other), path(&cache)).expect("both are in one file system");
+    let after = pool.snapshot(&cache.location, &token).expect("the new file is opened");
+    assert_eq!((before.meta().symbols, after.meta().symbols), (1, 2));
+}
+
 #[test]
 fn a_file_replaced_under_its_name_is_noticed() {
     let fixture = fixture(16);

@@ -252,7 +252,9 @@ fn made_elsewhere(place: &TempDir) -> PathBuf {
     let root = place.path().join("repository").canonicalize().expect("it is there");
     let token = CancelToken::new();
     let run = cograph::index::Run::quiet(config.limits, &token);
-    cograph::index::refresh(&Location::new(&cache, &root), Duration::from_secs(5), &run).expect("it can be indexed");
+    // Whole, so that it is in a file of its own.
+    let everything = cograph::index::ChangeSet::Everything { forced: true };
+    cograph::index::apply(&Location::new(&cache, &root), &everything, Duration::from_secs(5), &run).expect("it can be indexed");
     stores(&directory(&cache, &root)).pop().expect("there is a store")
 }
 
