@@ -10,7 +10,7 @@
 
 mod attach;
 mod connection;
-mod http;
+pub(super) mod http;
 mod listing;
 mod target;
 

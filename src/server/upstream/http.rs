@@ -139,7 +139,8 @@ async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
     }
 }
 
-async fn write_all(write: &tokio::net::unix::OwnedWriteHalf, said: &mut Receiver<Vec<u8>>) {
+/// Writes messages, to the end of either side.
+pub(in crate::server) async fn write_all(write: &tokio::net::unix::OwnedWriteHalf, said: &mut Receiver<Vec<u8>>) {
     while let Some(line) = said.recv().await {
         let mut rest = &line[..];
         while !rest.is_empty() {

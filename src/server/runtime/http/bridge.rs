@@ -5,6 +5,7 @@ use crate::server::message::{self, Message};
 use crate::server::protocol;
 use crate::server::runtime::sessions::Sessions;
 use crate::server::splitter::{Piece, Splitter};
+use crate::server::upstream::http::write_all;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
@@ -86,14 +87,14 @@ impl Bridge {
         sessions.begin_inner(theirs)?;
         ours.set_nonblocking(true)?;
         let (read, write) = UnixStream::from_std(ours)?.into_split();
-        let (sender, sent) = channel(SENDING);
+        let (sender, mut sent) = channel(SENDING);
         let routes = Routes { is_open: true, used: Instant::now(), next: 0, posts: BTreeMap::new(), listening: None };
         let bridge = Arc::new(Self { routes: Mutex::new(routes), sender, ending: Notify::new() });
         let own = Arc::clone(&bridge);
         tokio::spawn(async move {
             tokio::select! {
                 () = own.listen_to(&read) => {}
-                () = send_all(&write, sent) => {}
+                () = write_all(&write, &mut sent) => {}
                 () = own.ending.notified() => {}
             }
             let mut routes = own.routes();
@@ -237,22 +238,5 @@ fn kind(parsed: &Message) -> Kind {
             Kind::Progress(params.get("progressToken").map(Value::to_string).unwrap_or_default())
         }
         _ => Kind::Other,
-    }
-}
-
-/// Writes messages, to the end of either side.
-async fn send_all(write: &tokio::net::unix::OwnedWriteHalf, mut sent: Receiver<Vec<u8>>) {
-    while let Some(line) = sent.recv().await {
-        let mut rest = &line[..];
-        while !rest.is_empty() {
-            if write.writable().await.is_err() {
-                return;
-            }
-            match write.try_write(rest) {
-                Ok(count) => rest = &rest[count..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
-        }
     }
 }
