@@ -11,6 +11,18 @@ import time
 HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "measure", "version": "1"}}
 
 
+def children_of(process):
+    """Processes that a process has started and that still run."""
+    found = []
+    for task in os.listdir(f"/proc/{process}/task"):
+        try:
+            with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
+                found += [int(word) for word in file.read().split()]
+        except FileNotFoundError:
+            pass  # the thread has just ended
+    return found
+
+
 class Server:
     """One server process and everything that it answers.
 
@@ -136,14 +148,7 @@ class Server:
 
     def children(self):
         """Processes that it has started and that still run."""
-        found = []
-        for task in os.listdir(f"/proc/{self.process.pid}/task"):
-            try:
-                with open(f"/proc/{self.process.pid}/task/{task}/children", encoding="ascii") as file:
-                    found += [int(word) for word in file.read().split()]
-            except FileNotFoundError:
-                pass  # the thread has just ended
-        return found
+        return children_of(self.process.pid)
 
     def end(self, timeout=10.0):
         """Ends the input and waits for the process. Gives its exit code, or None if it had to be killed."""

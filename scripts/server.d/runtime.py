@@ -3,6 +3,8 @@ scripts/shared and scripts/chaos."""
 import os
 import subprocess
 
+from client import children_of
+
 
 class Runtime:
     """One `cograph serve`."""
@@ -42,14 +44,7 @@ class Runtime:
 
     def children(self):
         """Processes that it has started and that still run."""
-        found = []
-        for task in os.listdir(f"/proc/{self.process.pid}/task"):
-            try:
-                with open(f"/proc/{self.process.pid}/task/{task}/children", encoding="ascii") as file:
-                    found += [int(word) for word in file.read().split()]
-            except FileNotFoundError:
-                pass  # the thread has just ended
-        return found
+        return children_of(self.process.pid)
 
     def kill(self):
         """Kills it."""
