@@ -6,6 +6,7 @@
 
 mod dump;
 mod edits;
+mod loss;
 mod saved;
 mod sources;
 

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::guard;
-use super::location::{Location, Version, with_ending};
+use super::location::{LOCK_FILE, Location, Version, with_ending};
 use super::pool::LeaseGuard;
 use super::rows::{Identity, Meta};
 use super::schema::{APPLICATION_ID, FORMAT};
@@ -41,6 +42,8 @@ pub struct Store {
 struct Reader {
     connection: Connection,
     control: Arc<Control>,
+    /// Keeps writers away from a store that is read without the files beside it; for one question only.
+    alone: Option<File>,
 }
 
 /// What a connection's callbacks look at: they outlive each use of the connection.
@@ -102,7 +105,8 @@ impl Store {
         let reader = Reader::open(&path)?;
         let meta = super::read::meta(&reader.connection)
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
-        Ok(Self { path, version, meta, bytes, idle: Mutex::new(vec![reader]) })
+        let idle = Mutex::new(Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect());
+        Ok(Self { path, version, meta, bytes, idle })
     }
 
     /// The file.
@@ -173,17 +177,47 @@ impl Store {
 
 impl Reader {
     fn open(path: &Path) -> Result<Self, StoreError> {
+        // A deleted store is an error, not an empty file in its place: nothing is created.
+        Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
+            // To share a store takes files beside it. Where nobody may make them, it is read without.
+            let cannot_share = matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
+            match cannot_share.then(|| keep_writers_away(path)).flatten() {
+                Some(lock) => Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock)).map_err(|_| error),
+                None => Err(error),
+            }
+        })
+    }
+
+    fn open_as(path: &Path, more: OpenFlags, alone: Option<File>) -> Result<Self, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
-        // Read-only without CREATE: a store that was deleted is an error, not an empty file in its place.
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let control = Arc::new(Control::default());
         configure(&connection).map_err(failed)?;
         let seen = Arc::clone(&control);
         connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.should_stop())).map_err(failed)?;
         guard::install(&mut connection, &control).map_err(failed)?;
-        Ok(Self { connection, control })
+        // The first read is where a store that cannot be shared says so.
+        super::read::meta(&connection).map_err(failed)?;
+        Ok(Self { connection, control, alone })
     }
+}
+
+/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written what is only in the log.
+fn keep_writers_away(path: &Path) -> Option<File> {
+    let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
+    lock.try_lock_shared().ok()?;
+    let is_logged = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    (!is_logged).then_some(lock)
+}
+
+/// The name for a file that nobody changes while it is read.
+fn as_it_is(path: &Path) -> PathBuf {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
+    let bytes = path.as_os_str().as_bytes().iter();
+    let name: String =
+        bytes.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    PathBuf::from(format!("file:{name}?immutable=1"))
 }
 
 /// How a connection reads.
@@ -304,7 +338,7 @@ impl Drop for Snapshot {
         reader.control.set_cancel(None);
         reader.control.set_deadline(None);
         reader.control.guarded.store(false, Ordering::Relaxed);
-        if reader.connection.execute_batch("ROLLBACK").is_ok() {
+        if reader.alone.is_none() && reader.connection.execute_batch("ROLLBACK").is_ok() {
             let mut idle = self.store.idle.lock().unwrap_or_else(PoisonError::into_inner);
             if idle.len() < KEPT_CONNECTIONS {
                 idle.push(reader);

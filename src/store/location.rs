@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
 
-const LOCK_FILE: &str = "writer.lock";
+pub(super) const LOCK_FILE: &str = "writer.lock";
 pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 /// Ends the name of what is kept beside a store.
 pub(super) const BESIDE_SUFFIX: &str = "-facts";

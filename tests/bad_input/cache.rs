@@ -45,6 +45,35 @@ fn a_cache_that_cannot_be_written_is_named() {
 }
 
 #[test]
+fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and_without() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let (directory, store) = indexed(&repository);
+    for is_alone in [false, true] {
+        if is_alone {
+            for ending in ["db-wal", "db-shm"] {
+                fs::remove_file(store.with_extension(ending)).expect("the index has left it there");
+            }
+        }
+        set_mode(&directory, 0o555);
+        for question in ["a", "b"] {
+            let output = program_with_few_rights(&repository.beside("."), &repository.beside("cache"))
+                .args(["search", question, "--root"])
+                .arg(repository.root())
+                .output()
+                .expect("the program starts");
+            let answer = stdout(&output);
+            assert!(answer.contains("generation 1, up to date"), "{is_alone}: {answer}{}", stderr(&output));
+            assert_eq!(answer.contains("function a()"), question == "a", "{answer}");
+        }
+        assert_eq!(store.with_extension("db-shm").exists(), !is_alone, "nothing can be made there");
+        set_mode(&directory, 0o755);
+    }
+    // Nobody is kept from writing when the question is over.
+    repository.write("a.py", b"def b():\n    pass\n");
+    indexed(&repository);
+}
+
+#[test]
 fn a_cache_that_is_a_file_is_named() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
     let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");
