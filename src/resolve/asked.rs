@@ -143,8 +143,15 @@ impl Files {
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
-        (0_u32..).zip(&self.0).flat_map(|(word, &bits)| {
-            (0..64).filter(move |bit| bits & (1_u64 << bit) != 0).map(move |bit| FileId(word * 64 + bit))
+        // Few of many: words without any are passed over, and only the bits that are set are met.
+        let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
+        words.flat_map(|(word, &bits)| {
+            let mut left = bits;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(FileId(word * 64 + bit))
+            })
         })
     }
 }

@@ -80,12 +80,13 @@ pub(super) struct Modules {
     /// The files that the imports of each file lead to or through, in order and once.
     imported: Vec<Box<[FileId]>>,
     pub(super) packages: Vec<Package>,
-    /// Family and name -> package.
-    by_name: FxHashMap<(String, String), u32>,
+    /// Family -> name -> package.
+    by_name: FxHashMap<String, FxHashMap<String, u32>>,
     /// The package of each file.
     of_file: Vec<Option<u32>>,
     by_path: FxHashMap<String, FileId>,
     project_files: BTreeMap<String, String>,
+    dotted: dotted::Index,
     includes: includes::Index,
     crates: crates::Index,
     relative: relative::Index,
@@ -112,6 +113,7 @@ impl Modules {
             };
             modules.add_to_package(family(unit.language), name, separator, id);
         }
+        modules.dotted = dotted::Index::new(&modules.packages);
         modules.includes = includes::Index::new(tables);
         modules.crates = crates::Index::new(&modules, tables);
         modules.relative = relative::Index::new(&modules);
@@ -120,20 +122,13 @@ impl Modules {
     }
 
     fn add_to_package(&mut self, family: &str, name: String, separator: &str, file: FileId) {
-        let key = (family.to_owned(), name);
-        let id = match self.by_name.get(&key) {
-            Some(&id) => id,
+        let id = match self.package_named(family, &name) {
+            Some(id) => id,
             None => {
-                let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
-                self.packages.push(Package::new(family, key.1.clone()));
                 // Packages above are packages as well, so that paths through them can be followed.
-                let parent = key.1.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
-                self.by_name.insert(key.clone(), id);
-                if let Some(parent) = parent
-                    && !self.by_name.contains_key(&(key.0.clone(), parent.clone()))
-                {
-                    self.add_above(&key.0, parent, separator);
-                }
+                let parent = name.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
+                let id = self.add_package(family, name);
+                self.add_above(family, parent, separator);
                 id
             }
         };
@@ -141,18 +136,20 @@ impl Modules {
         self.of_file[file.0 as usize] = Some(id);
     }
 
-    fn add_above(&mut self, family: &str, name: String, separator: &str) {
-        let mut name = Some(name);
-        while let Some(folder) = name {
-            let key = (family.to_owned(), folder.clone());
-            if self.by_name.contains_key(&key) {
-                break;
-            }
-            let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
-            self.packages.push(Package::new(family, folder.clone()));
-            self.by_name.insert(key, id);
+    /// Adds a package, and those above it, as far as they are not known.
+    fn add_above(&mut self, family: &str, name: Option<String>, separator: &str) {
+        let mut name = name;
+        while let Some(folder) = name.filter(|name| self.package_named(family, name).is_none()) {
             name = folder.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
+            self.add_package(family, folder);
         }
+    }
+
+    fn add_package(&mut self, family: &str, name: String) -> u32 {
+        let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
+        self.packages.push(Package::new(family, name.clone()));
+        self.by_name.entry(family.to_owned()).or_default().insert(name, id);
+        id
     }
 
     /// Where an import leads.
@@ -244,7 +241,7 @@ impl Modules {
     }
 
     fn package_named(&self, family: &str, name: &str) -> Option<u32> {
-        self.by_name.get(&(family.to_owned(), name.to_owned())).copied()
+        self.by_name.get(family)?.get(name).copied()
     }
 
     fn file_at(&self, path: &str) -> Option<FileId> {

@@ -1,11 +1,42 @@
 //! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
 
-use super::{ImportTarget, Module, Modules, family, item};
+use super::{ImportTarget, Module, Modules, Package, family, item};
 use crate::grammar::Language;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
 use crate::resolve::tables::Tables;
 use crate::resolve::{Name, Program};
+use rustc_hash::FxHashMap;
+
+/// The packages by the last part of their names, in order.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    by_last: FxHashMap<String, Vec<u32>>,
+}
+
+impl Index {
+    pub(super) fn new(packages: &[Package]) -> Self {
+        let mut by_last: FxHashMap<String, Vec<u32>> = FxHashMap::default();
+        for (package, id) in packages.iter().zip(0..) {
+            let (_, last) = split_last(&package.name);
+            match by_last.get_mut(last) {
+                Some(packages) => packages.push(id),
+                None => drop(by_last.insert(last.to_owned(), vec![id])),
+            }
+        }
+        Self { by_last }
+    }
+
+    /// The packages whose name ends with this part.
+    fn named<'m>(&self, modules: &'m Modules, last: &str) -> impl Iterator<Item = &'m Package> {
+        self.by_last.get(last).map(Vec::as_slice).unwrap_or_default().iter().map(|&id| modules.package(id))
+    }
+}
+
+/// The folder around a path, and its last part.
+fn split_last(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let language = program.known(file).language;
@@ -30,20 +61,48 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 
 /// The module in a folder: its file or folder of that name.
 fn in_folder(modules: &Modules, language: &Language, folder: &str, name: &str) -> Option<Module> {
+    // Names are put together in one place: most of what is looked for is not there.
+    let mut path = String::with_capacity(folder.len() + name.len() + LONGEST_ENDING);
+    if !folder.is_empty() {
+        path.extend([folder, "/"]);
+    }
+    path.push_str(name);
+    let base = path.len();
+    let file = index_file(modules, language, &mut path).or_else(|| {
+        language.manifest.modules.extensions.iter().find_map(|extension| {
+            path.truncate(base);
+            path.extend([".", extension]);
+            modules.file_at(&path)
+        })
+    });
+    path.truncate(base);
+    file.map(Module::File).or_else(|| modules.package_named(family(language), &path).map(Module::Package))
+}
+
+/// Room for what is put behind the name of a module.
+const LONGEST_ENDING: usize = 32;
+
+/// The file that stands for a folder, whose path is changed on the way; an empty path is the root.
+fn index_file(modules: &Modules, language: &Language, folder: &mut String) -> Option<FileId> {
     let rules = &language.manifest.modules;
-    let base = if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    let index = rules.index.iter().flat_map(|index| rules.extensions.iter().map(move |extension| format!("{index}.{extension}")));
-    for index in index {
-        if let Some(file) = modules.file_at(&format!("{base}/{index}")) {
-            return Some(Module::File(file));
-        }
+    if !folder.is_empty() {
+        folder.push('/');
     }
-    for extension in &rules.extensions {
-        if let Some(file) = modules.file_at(&format!("{base}.{extension}")) {
-            return Some(Module::File(file));
-        }
-    }
-    modules.package_named(family(language), &base).map(Module::Package)
+    let base = folder.len();
+    rules.index.iter().find_map(|index| {
+        rules.extensions.iter().find_map(|extension| {
+            folder.truncate(base);
+            folder.extend([index, ".", extension]);
+            modules.file_at(folder)
+        })
+    })
+}
+
+/// The file that stands for a folder.
+fn index_of(modules: &Modules, language: &Language, folder: &str) -> Option<FileId> {
+    let mut path = String::with_capacity(folder.len() + LONGEST_ENDING);
+    path.push_str(folder);
+    index_file(modules, language, &mut path)
 }
 
 /// The folder whose modules are the children of this one; none for a plain file.
@@ -63,12 +122,7 @@ pub(super) fn child(modules: &Modules, tables: &Tables, language: &Language, mod
 }
 
 fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {
-    let rules = &language.manifest.modules;
-    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-    rules
-        .index
-        .iter()
-        .any(|index| rules.extensions.iter().any(|extension| modules.file_at(&format!("{prefix}{index}.{extension}")).is_some()))
+    index_of(modules, language, folder).is_some()
 }
 
 /// Finds the source root that has the first segment: the folder of the file itself, folders above it, then any other
@@ -98,9 +152,9 @@ fn absolute_start<'s>(
         above = parent;
     }
     let mut best: Option<(usize, usize, Module)> = None;
-    for package in &modules.packages {
-        let (root, name) = package.name.rsplit_once('/').unwrap_or(("", &package.name));
-        if name != *first || !is_source_root(modules, language, root) {
+    for package in modules.dotted.named(modules, first) {
+        let (root, _) = split_last(&package.name);
+        if !is_source_root(modules, language, root) {
             continue;
         }
         let Some(module) = in_folder(modules, language, root, first) else { continue };
@@ -116,10 +170,10 @@ fn absolute_start<'s>(
 /// A folder that is no package itself and has packages in it.
 fn is_source_root(modules: &Modules, language: &Language, folder: &str) -> bool {
     !is_package(modules, language, folder)
-        && modules.packages.iter().any(|package| {
-            package.name.rsplit_once('/').map_or("", |(parent, _)| parent) == folder
-                && is_package(modules, language, &package.name)
-        })
+        && modules
+            .packages
+            .iter()
+            .any(|package| split_last(&package.name).0 == folder && is_package(modules, language, &package.name))
 }
 
 /// A file does not import itself under its own name: that name is then one of the library.
@@ -135,14 +189,6 @@ fn relative_start(modules: &Modules, language: &Language, folder: &str, level: u
         }
         folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent);
     }
-    let rules = &language.manifest.modules;
-    let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-    for index in &rules.index {
-        for extension in &rules.extensions {
-            if let Some(file) = modules.file_at(&format!("{prefix}{index}.{extension}")) {
-                return Some(Module::File(file));
-            }
-        }
-    }
-    modules.package_named(family(language), folder).map(Module::Package)
+    let file = index_of(modules, language, folder).map(Module::File);
+    file.or_else(|| modules.package_named(family(language), folder).map(Module::Package))
 }
