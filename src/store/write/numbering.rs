@@ -250,16 +250,12 @@ impl<'g> FileSites<'g> {
     pub(super) fn new(graph: &'g Graph, place: usize) -> Self {
         let resolutions = graph.resolutions.get(place).map(|found| found.sites.as_slice()).unwrap_or_default();
         let all = graph.files[place].content.as_ref().map(|facts| facts.all_sites()).unwrap_or_default();
-        let mut sites: Vec<_> = all
-            .iter()
-            .copied()
-            .enumerate()
-            .map(|(number, facts)| (number, ResolvedSite { facts, resolution: resolutions.get(number).unwrap_or(&FAULT) }))
-            .filter(|(_, site)| is_stored(site.resolution))
-            .collect();
+        let resolution = |position: usize| resolutions.get(position).unwrap_or(&FAULT);
+        let mut positions: Vec<usize> = (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
         // Already in order as extraction gives them; readers rely on it.
-        sites.sort_by_key(|(_, site)| site.facts.at);
-        let (positions, sites) = sites.into_iter().unzip();
+        positions.sort_by_key(|&position| all[position].at);
+        let site = |&position: &usize| ResolvedSite { facts: all[position], resolution: resolution(position) };
+        let sites = positions.iter().map(site).collect();
         Self { sites, positions }
     }
 
