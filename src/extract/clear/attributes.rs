@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
 
     fn take(&mut self, at: usize) -> usize {
         let end = self.end_of_use(at);
-        let (name, last) = (self.tokens[at].range.clone(), self.tokens[end].range.end);
+        let (name, last) = (self.tokens[at].range(), self.tokens[end].range().end);
         self.found.push(Found { whole: name.start..last, name, has_arguments: end > at });
         end
     }
@@ -286,7 +286,7 @@ impl<'a> Finder<'a> {
     }
 
     fn is_line_of_its_own(&self, at: usize) -> bool {
-        let range = &self.tokens[at].range;
+        let range = self.tokens[at].range();
         let before = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
         let after = self.source[range.end..].iter().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
         before && after

@@ -94,7 +94,7 @@ impl Settling<'_> {
                     "if" | "ifdef" | "ifndef" => depth += 1,
                     "endif" if depth == 0 => {
                         branches.last_mut()?.tokens.end = at;
-                        return Some(Group { branches, end: self.tokens[at].range.clone(), next: at + 1 });
+                        return Some(Group { branches, end: self.tokens[at].range(), next: at + 1 });
                     }
                     "endif" => depth -= 1,
                     "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => {
@@ -113,7 +113,7 @@ impl Settling<'_> {
         let text = self.tokens[directive].text(self.source);
         let condition = text.split_whitespace().skip_while(|word| word.starts_with('#') && word.len() == 1).nth(1);
         let never = self.word_of(directive) == "if" && condition == Some("0");
-        Branch { directive: self.tokens[directive].range.clone(), tokens: directive + 1..directive + 1, never }
+        Branch { directive: self.tokens[directive].range(), tokens: directive + 1..directive + 1, never }
     }
 
     fn settle(&mut self, group: &Group, open: &mut Vec<Open>, before: Option<usize>) -> Option<usize> {
@@ -148,7 +148,7 @@ impl Settling<'_> {
                 continue;
             };
             if !branch.tokens.is_empty() {
-                let code = first.range.start..self.tokens[end].range.end;
+                let code = first.range().start..self.tokens[end].range().end;
                 self.blanks.push(code.clone());
                 self.dropped.push(code);
             }
