@@ -55,6 +55,8 @@ pub struct Language {
     pub manifest: Manifest,
     /// Which kinds are tokens without a name.
     tokens: Vec<bool>,
+    /// Which of them say something about the definition that they stand in.
+    modifiers: Vec<bool>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
@@ -75,6 +77,11 @@ impl Language {
     /// Whether nodes of this kind are tokens without a name: `(`, `if`, ….
     pub(crate) fn is_token(&self, kind: u16) -> bool {
         self.tokens.get(usize::from(kind)).copied().unwrap_or_default()
+    }
+
+    /// Whether tokens of this kind say something about the definition that they stand in: `static`, `export`, ….
+    pub(crate) fn is_modifier(&self, kind: u16) -> bool {
+        self.modifiers.get(usize::from(kind)).copied().unwrap_or_default()
     }
 
     /// The rule for nodes of this kind in statement or expression position.
@@ -116,6 +123,7 @@ impl Language {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
             name: folder.name,
             project_files: parsed.manifest.modules.project_files.clone(),
+            modifiers: values::modifier_tokens(&parsed.manifest, &parsed.tokens, &grammar),
             tokens: parsed.tokens,
             nodes: parsed.nodes,
             types: parsed.types,

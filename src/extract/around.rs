@@ -65,7 +65,7 @@ impl<'t> Walker<'t> {
         self.site(Usage::Site(SiteKind::Call), name, id, target);
         self.take_call_site();
         let fixture = arguments.first().filter(|_| with_fixture && arguments.len() > 1);
-        let fixture = fixture.and_then(|fixture| self.named_children(*fixture).first().copied());
+        let fixture = fixture.and_then(|fixture| self.first_named_child(*fixture));
         let parts: Vec<&str> = arguments.iter().map(|argument| self.text_of(*argument)).collect();
         let name = if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
         Some(TestMacro { name, node: test, fixture })

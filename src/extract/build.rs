@@ -5,7 +5,9 @@ use crate::model::facts::{
     ScopeKind, Site, SiteId, Symbol,
 };
 use crate::model::{Problem, ProblemKind};
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
 
 /// The facts under construction.
 #[derive(Default)]
@@ -13,7 +15,8 @@ pub(super) struct Builder {
     pub(super) facts: FileFacts,
     /// First byte of the node that is visited.
     pub(super) at: u32,
-    name_ids: FxHashMap<Box<str>, NameId>,
+    /// The names by their text, which stands in the facts.
+    name_ids: HashTable<NameId>,
     /// Values of symbols in the order they were met; they become runs of `lists` at the end.
     values: Vec<(LocalSymbol, ExprId)>,
     bases: Vec<(LocalSymbol, ExprId)>,
@@ -21,20 +24,36 @@ pub(super) struct Builder {
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
+/// Bytes of source for each expression and for each reference, about: so much room is set aside, so that lists seldom grow.
+const BYTES_PER_EXPRESSION: usize = 24;
+const BYTES_PER_SITE: usize = 40;
+
 impl Builder {
+    /// No facts yet, of a source of so many bytes.
+    pub(super) fn for_source(bytes: usize) -> Self {
+        let mut builder = Self::default();
+        builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
+        builder.facts.positions.reserve(bytes / BYTES_PER_EXPRESSION);
+        builder.facts.sites.reserve(bytes / BYTES_PER_SITE);
+        builder
+    }
+
     pub(super) fn name(&mut self, text: &str) -> NameId {
-        if let Some(&id) = self.name_ids.get(text) {
+        let names = &mut self.facts.names;
+        let hash = FxBuildHasher.hash_one(text);
+        if let Some(&id) = self.name_ids.find(hash, |id| &*names[id.0 as usize] == text) {
             return id;
         }
-        let id = NameId::at(self.facts.names.len());
-        self.facts.names.push(text.into());
-        self.name_ids.insert(text.into(), id);
+        let id = NameId::at(names.len());
+        names.push(text.into());
+        self.name_ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&*names[id.0 as usize]));
         id
     }
 
     /// The id of a name that the file has used before.
     pub(super) fn known_name(&self, text: &str) -> Option<NameId> {
-        self.name_ids.get(text).copied()
+        let names = &self.facts.names;
+        self.name_ids.find(FxBuildHasher.hash_one(text), |id| &*names[id.0 as usize] == text).copied()
     }
 
     pub(super) fn text(&self, name: NameId) -> &str {

@@ -101,7 +101,7 @@ impl<'t> Walker<'t> {
         {
             return;
         }
-        let first = self.named_children(body).first().copied();
+        let first = self.first_named_child(body);
         if let Some(first) = first
             && let Some(Rule::Call { callee: Some(callee), .. }) = self.language.rule(first.kind_id())
             && let Some(callee) = callee.first(first)

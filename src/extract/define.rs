@@ -238,9 +238,12 @@ impl<'t> Walker<'t> {
     fn marks(&mut self, node: Node<'t>, pending: &Pending<'t>) -> Marks {
         let mut marks = Marks::default();
         for child in self.children(node) {
-            if !child.is_named() {
-                self.mark_word(&mut marks, child.kind());
-            } else if self.modifier_kinds.contains(&child.kind_id()) {
+            let kind = child.kind_id();
+            if self.language.is_token(kind) {
+                if self.language.is_modifier(kind) {
+                    self.mark_word(&mut marks, child.kind());
+                }
+            } else if self.modifier_kinds.contains(&kind) {
                 for word in self.text_of(child).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
                     self.mark_word(&mut marks, word);
                 }
@@ -331,9 +334,9 @@ impl<'t> Walker<'t> {
     /// The string that is the first statement of a definition's body.
     fn first_string(&mut self, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
         let body = self.named_children(node).last().copied()?;
-        let mut first = self.named_children(body).first().copied()?;
+        let mut first = self.first_named_child(body)?;
         if first.kind() != kind {
-            first = self.named_children(first).first().copied()?;
+            first = self.first_named_child(first)?;
         }
         (first.kind() == kind).then_some(first)
     }

@@ -104,7 +104,7 @@ impl<'t> Walker<'t> {
         let source_node = source_node.expect("a module was read from it");
         let alias = match namespace.first(node) {
             Some(name) => {
-                let name = self.named_children(name).first().copied().unwrap_or(name);
+                let name = self.first_named_child(name).unwrap_or(name);
                 self.name_of(name)
             }
             None => NameId::NONE,

@@ -39,6 +39,7 @@ impl<'t> Walker<'t> {
                 }
                 value
             }
+            Rule::Literal { ty, suffixes } if suffixes.is_empty() => self.literal(ty),
             Rule::Literal { ty, suffixes } => {
                 let text = self.text_of(node);
                 let special = suffixes.iter().find(|(suffix, _)| text.ends_with(suffix.as_str()));
@@ -112,14 +113,15 @@ impl<'t> Walker<'t> {
     }
 
     fn name_expression(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        if self.is_self_type(node) {
+        let text = self.text_of(node);
+        if self.is_self_type(text) {
             return self.build.expr(Expr::SelfType(self.scope));
         }
-        if let Some(word) = self.path_word(node) {
+        if let Some(word) = self.path_word(text) {
             return word;
         }
-        let name = self.name_of(node);
-        if self.is_ignored(name) {
+        let name = self.build.name(text);
+        if self.is_ignored_text(text) {
             return ExprId::NONE;
         }
         let value = self.build.expr(Expr::Name(name, self.scope));
@@ -164,7 +166,7 @@ impl<'t> Walker<'t> {
         // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
         let awaited = match callee_node.map(|callee| (callee, self.language.rule(callee.kind_id()))) {
             Some((awaits, Some(Rule::Await { of: None }))) if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) => {
-                callee_node = self.named_children(awaits).first().copied();
+                callee_node = self.first_named_child(awaits);
                 true
             }
             _ => false,
@@ -228,6 +230,9 @@ impl<'t> Walker<'t> {
     /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of that type.
     fn cast_call(&mut self, callee: Node<'t>) -> Option<ExprId> {
         let names = &self.language.manifest.names.cast_calls;
+        if names.is_empty() {
+            return None;
+        }
         let text = self.text_of(callee);
         let name = text.split('<').next().map(str::trim_end).filter(|name| name.len() < text.len())?;
         if !names.iter().any(|cast| cast == name) {

@@ -202,7 +202,7 @@ impl<'t> Walker<'t> {
             any = true;
         }
         if let Some(name) = namespace.as_ref().and_then(|selector| selector.first(node)) {
-            let name = self.named_children(name).first().copied().unwrap_or(name);
+            let name = self.first_named_child(name).unwrap_or(name);
             let alias = self.name_of(name);
             let item = NameId::NONE;
             let module = module.clone();

@@ -230,12 +230,12 @@ impl<'t> Walker<'t> {
             return next;
         }
         let name = self.name_of(token);
-        let path_word = if is_member { None } else { self.path_word(token) };
+        let path_word = if is_member { None } else { self.path_word(self.text_of(token)) };
         let silent = path_word.is_some();
         reading.value = match path_word {
             Some(value) => value,
             None if is_member => self.build.expr(Expr::Member(reading.value, name)),
-            None if self.is_self_type(token) => self.build.expr(Expr::SelfType(self.scope)),
+            None if self.is_self_type(self.text_of(token)) => self.build.expr(Expr::SelfType(self.scope)),
             None => self.build.expr(Expr::Name(name, self.scope)),
         };
         if let Some(after) = tokens.after_types(next) {

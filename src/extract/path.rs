@@ -21,7 +21,7 @@ impl<'t> Walker<'t> {
             return self.visit(name_node, usage);
         }
         let object = object_node.map(|object_node| {
-            if let Some(word) = if scoped { self.path_word(object_node) } else { None } {
+            if let Some(word) = if scoped { self.path_word(self.text_of(object_node)) } else { None } {
                 return word;
             }
             let is_type = self.language.rule(object_node.kind_id()).is_none();
@@ -89,7 +89,7 @@ impl<'t> Walker<'t> {
             Some(Rule::Pass { of }) => {
                 let chosen = match of {
                     Some(selector) => selector.first(node),
-                    None => self.named_children(node).first().copied(),
+                    None => self.first_named_child(node),
                 };
                 let Some(chosen) = chosen else { return node };
                 for child in self.named_children(node) {

@@ -15,7 +15,7 @@ impl<'t> Walker<'t> {
                 Some(Rule::Pass { of }) => {
                     let chosen = match of {
                         Some(selector) => selector.first(node),
-                        None => self.named_children(node).first().copied(),
+                        None => self.first_named_child(node),
                     };
                     chosen.map_or(ExprId::NONE, |chosen| self.visit_type(chosen, usage))
                 }
@@ -52,13 +52,14 @@ impl<'t> Walker<'t> {
                 self.build.union(&parts)
             }
             TypeRule::Name {} => {
-                if self.is_self_type(node) {
+                let text = self.text_of(node);
+                if self.is_self_type(text) {
                     return self.build.expr(Expr::SelfType(self.scope));
                 }
-                if self.language.manifest.names.inferred_types.iter().any(|word| word == self.text_of(node)) {
+                if self.language.manifest.names.inferred_types.iter().any(|word| word == text) {
                     return ExprId::NONE;
                 }
-                if let Some(word) = self.path_word(node) {
+                if let Some(word) = self.path_word(text) {
                     return word;
                 }
                 let name = self.name_of(node);

@@ -139,7 +139,8 @@ impl<'t> Walker<'t> {
 
     /// The module that a call imports, with the wrapper in which it is given.
     fn imported_module(&mut self, callee: Node<'t>, args: Node<'t>) -> Option<(Node<'t>, &'static str)> {
-        let wrapper = self.language.manifest.names.import_calls.get(self.text_of(callee))?;
+        let calls = &self.language.manifest.names.import_calls;
+        let wrapper = if calls.is_empty() { None } else { calls.get(self.text_of(callee)) }?;
         match self.named_children(args)[..] {
             [module] if matches!(self.language.rule(module.kind_id()), Some(Rule::Text { .. })) => Some((module, wrapper)),
             _ => None,

@@ -17,6 +17,8 @@ use tree_sitter::{Node, TreeCursor};
 pub(super) struct Walker<'t> {
     pub(super) language: &'static Language,
     pub(super) source: &'t [u8],
+    /// The source as text, if it is text from end to end: parts of it need no look at their bytes then.
+    text: Option<&'t str>,
     pub(super) build: Builder,
     pub(super) scope: ScopeId,
     pub(super) enclosing: LocalSymbol,
@@ -55,11 +57,12 @@ impl<'t> Walker<'t> {
         let kinds = |names: &[String]| -> Vec<u16> {
             names.iter().map(|name| language.grammar.id_for_node_kind(name, true)).filter(|&id| id != 0).collect()
         };
-        let mut build = Builder::default();
+        let mut build = Builder::for_source(source.len());
         let scope = build.scope(ScopeId::NONE, ScopeKind::File, LocalSymbol::NONE, 0, source.len());
         Self {
             language,
             source,
+            text: std::str::from_utf8(source).ok(),
             build,
             scope,
             enclosing: LocalSymbol::NONE,
@@ -110,34 +113,52 @@ impl<'t> Walker<'t> {
 
     /// Named and unnamed children in order.
     pub(super) fn children(&mut self, node: Node<'t>) -> Children<'t> {
-        if node.child_count() == 0 {
-            return Children::new();
-        }
-        let mut cursor = match self.cursor.take() {
-            Some(mut cursor) => {
-                cursor.reset(node);
-                cursor
-            }
-            None => node.walk(),
-        };
         let mut children = Children::new();
-        if cursor.goto_first_child() {
-            loop {
-                children.push(cursor.node());
-                if !cursor.goto_next_sibling() {
-                    break;
-                }
-            }
-        }
-        self.cursor = Some(cursor);
+        self.each_child(node, |child| {
+            children.push(child);
+            true
+        });
         children
     }
 
     /// Named children without comments.
     pub(super) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = self.children(node);
-        children.retain(|child| child.is_named() && !child.is_extra());
+        let mut children = Children::new();
+        self.each_child(node, |child| {
+            if is_named(child) {
+                children.push(child);
+            }
+            true
+        });
         children
+    }
+
+    /// The first of the named children without comments.
+    pub(super) fn first_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let mut first = None;
+        self.each_child(node, |child| {
+            first = is_named(child).then_some(child);
+            first.is_none()
+        });
+        first
+    }
+
+    /// Goes over the children in order for as long as `each` wants more.
+    fn each_child(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+        if node.child_count() == 0 {
+            return;
+        }
+        let cursor = match &mut self.cursor {
+            Some(cursor) => {
+                cursor.reset(node);
+                cursor
+            }
+            none => none.insert(node.walk()),
+        };
+        let mut has_more = cursor.goto_first_child();
+        while has_more {
+            has_more = each(cursor.node()) && cursor.goto_next_sibling();
+        }
     }
 
     /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
@@ -287,6 +308,11 @@ impl<'t> Walker<'t> {
             Some(selector) => selector.first(node),
             None => children.first().copied(),
         };
+        if let ([only], Some(chosen)) = (&children[..], chosen)
+            && only.id() == chosen.id()
+        {
+            return self.visit(*only, usage);
+        }
         let mut value = ExprId::NONE;
         for child in children {
             let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
@@ -356,8 +382,10 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn text_of(&self, node: Node<'t>) -> &'t str {
-        let bytes = self.source.get(node.byte_range()).unwrap_or_default();
-        std::str::from_utf8(bytes).unwrap_or_default()
+        match self.text {
+            Some(text) => text.get(node.byte_range()).unwrap_or_default(),
+            None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default()).unwrap_or_default(),
+        }
     }
 
     /// The name that a node is; quotes around it are no part of it.
@@ -403,9 +431,8 @@ impl<'t> Walker<'t> {
     }
 
     /// The expression for a word that starts a path (the root, this module, the one around), without a site.
-    pub(super) fn path_word(&mut self, node: Node<'t>) -> Option<ExprId> {
+    pub(super) fn path_word(&mut self, text: &str) -> Option<ExprId> {
         let modules = &self.language.manifest.modules;
-        let text = self.text_of(node);
         let words = [&modules.root_word, &modules.self_word, &modules.super_word];
         if !words.iter().any(|word| word.as_deref() == Some(text)) {
             return None;
@@ -414,13 +441,16 @@ impl<'t> Walker<'t> {
         Some(self.build.expr(Expr::Name(name, self.scope)))
     }
 
-    pub(super) fn is_self_type(&self, node: Node<'t>) -> bool {
-        let text = self.text_of(node);
+    /// Whether a word means the type around.
+    pub(super) fn is_self_type(&self, text: &str) -> bool {
         self.language.manifest.names.self_type.iter().any(|word| word == text)
     }
 
     pub(super) fn is_ignored(&self, name: NameId) -> bool {
-        let text = self.build.text(name);
+        self.is_ignored_text(self.build.text(name))
+    }
+
+    pub(super) fn is_ignored_text(&self, text: &str) -> bool {
         text.is_empty() || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
     }
 
@@ -432,6 +462,11 @@ impl<'t> Walker<'t> {
             _ => false,
         }
     }
+}
+
+/// Whether a child counts: neither a token nor a comment.
+fn is_named(child: Node<'_>) -> bool {
+    child.is_named() && !child.is_extra()
 }
 
 pub(super) fn line(row: usize) -> u32 {

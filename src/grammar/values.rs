@@ -108,6 +108,16 @@ pub(super) fn common_members(manifest: &super::Manifest) -> FxHashSet<String> {
     known.chain(&manifest.builtins.common_members).cloned().collect()
 }
 
+/// Which kinds of tokens are words that say something about a definition.
+pub(super) fn modifier_tokens(manifest: &super::Manifest, tokens: &[bool], grammar: &tree_sitter::Language) -> Vec<bool> {
+    let rules = &manifest.modifiers;
+    let lists = [&rules.r#static, &rules.r#abstract, &rules.r#async, &rules.property, &rules.generator, &rules.constant];
+    let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
+    let words: FxHashSet<&str> = words.map(String::as_str).collect();
+    let is_word = |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
+    tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
+}
+
 /// Names that every file knows without an import.
 pub(super) fn builtin_names(manifest: &super::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
