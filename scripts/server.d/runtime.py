@@ -24,6 +24,11 @@ class Runtime:
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
             return next(int(text.split()[1]) << 10 for text in file if text.startswith(line))
 
+    def share(self):
+        """Bytes of memory that the system loses by it: a page that several have, or one several times, counts in parts."""
+        with open(f"/proc/{self.process.pid}/smaps_rollup", encoding="ascii") as file:
+            return next(int(text.split()[1]) << 10 for text in file if text.startswith("Pss:"))
+
     def descriptors(self):
         """What the process has open."""
         found = []

@@ -5,6 +5,7 @@ mod http;
 mod place;
 mod sessions;
 
+use super::allocator;
 use super::dispatch::{Event, until};
 use super::log;
 use super::shutdown;
@@ -106,6 +107,7 @@ pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Opti
     let (place, listener) = Place::take(&listening.socket)?;
     let web = listening.http.as_ref().map(listen).transpose()?;
     log::take_panics();
+    allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
     shutdown::on_signal(event_sender, DRAIN + FLUSH + options.limits.signal_grace)?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -21,7 +21,8 @@ use super::schema::{APPLICATION_ID, FORMAT};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 
-/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after.
+/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each maps
+/// the file into memory for itself, so those that nobody needs are let go soon: see `Store::let_spare_ones_go`.
 const KEPT_CONNECTIONS: usize = 4;
 
 /// Steps of SQLite's machine between two looks at the token: a fraction of a millisecond.
@@ -34,7 +35,15 @@ pub struct Store {
     version: Version,
     meta: Meta,
     bytes: u64,
-    idle: Mutex<Vec<Reader>>,
+    idle: Mutex<Idle>,
+}
+
+/// Connections that wait for a question; the one that was used last is taken first.
+#[derive(Debug)]
+struct Idle {
+    readers: Vec<Reader>,
+    /// So many have waited all the time since spare ones were let go last.
+    unneeded: usize,
 }
 
 /// A connection with the switches that its callbacks look at.
@@ -105,8 +114,8 @@ impl Store {
         let reader = Reader::open(&path)?;
         let meta = super::read::meta(&reader.connection)
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
-        let idle = Mutex::new(Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect());
-        Ok(Self { path, version, meta, bytes, idle })
+        let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
+        Ok(Self { path, version, meta, bytes, idle: Mutex::new(Idle { readers, unneeded: 0 }) })
     }
 
     /// The file.
@@ -141,7 +150,7 @@ impl Store {
 
     /// A view of the store for one question, which `cancel` stops.
     pub fn snapshot(self: &Arc<Self>, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
-        let take = || self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let take = || self.idle().take();
         let mut kept = take();
         while kept.is_none() && planted(Fault::OneConnection) {
             std::thread::yield_now();
@@ -163,6 +172,16 @@ impl Store {
         Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading: Cell::default(), _lease: None })
     }
 
+    /// Closes connections that no question has needed since the last call, but for one. Closing is I/O, and waits for nobody.
+    pub(super) fn let_spare_ones_go(&self) {
+        let spare = self.idle().take_spare();
+        drop(spare);
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Reads the whole file and says what is wrong with it, if anything is.
     pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
         let snapshot = self.snapshot(cancel)?;
@@ -172,6 +191,31 @@ impl Store {
             return Ok(());
         }
         Err(StoreError::new(StoreErrorKind::Corrupt, "checking store", &self.path, verdict))
+    }
+}
+
+impl Idle {
+    fn take(&mut self) -> Option<Reader> {
+        let reader = self.readers.pop();
+        self.unneeded = self.unneeded.min(self.readers.len());
+        reader
+    }
+
+    /// Gives the connection back if enough are kept.
+    fn put(&mut self, reader: Reader) -> Option<Reader> {
+        if self.readers.len() >= KEPT_CONNECTIONS {
+            return Some(reader);
+        }
+        self.readers.push(reader);
+        None
+    }
+
+    fn take_spare(&mut self) -> Vec<Reader> {
+        // The ones at the front were taken least.
+        let spare = self.unneeded.min(self.readers.len().saturating_sub(1));
+        let taken = self.readers.drain(..spare).collect();
+        self.unneeded = self.readers.len();
+        taken
     }
 }
 
@@ -339,10 +383,8 @@ impl Drop for Snapshot {
         reader.control.set_deadline(None);
         reader.control.guarded.store(false, Ordering::Relaxed);
         if reader.alone.is_none() && reader.connection.execute_batch("ROLLBACK").is_ok() {
-            let mut idle = self.store.idle.lock().unwrap_or_else(PoisonError::into_inner);
-            if idle.len() < KEPT_CONNECTIONS {
-                idle.push(reader);
-            }
+            let surplus = self.store.idle().put(reader);
+            drop(surplus);
         }
     }
 }

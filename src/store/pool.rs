@@ -31,7 +31,7 @@ pub struct PoolSettings {
     pub capacity: usize,
     /// A store that nobody has leased for so long is closed.
     pub idle: Duration,
-    /// Time between two looks for idle stores.
+    /// Time between two looks for idle stores, and for connections that were not needed between them.
     pub sweep: Duration,
 }
 
@@ -256,7 +256,11 @@ impl Shared {
                 self.wake.wait_timeout(state, self.settings.sweep).unwrap_or_else(PoisonError::into_inner).0
             };
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
+            let open = state.open_stores();
             drop(state);
+            open.iter().for_each(|store| store.let_spare_ones_go());
+            // One that was taken out meanwhile has its last owner here.
+            self.close(open);
             closers.retain(|closer| !closer.is_finished());
             closers.extend(self.close_aside(victims));
             state = self.lock();

@@ -177,6 +177,14 @@ fn the_state_of_the_server_tells_of_calls_stores_memory_and_index_runs() {
 }
 
 #[test]
+fn memory_that_calls_have_used_is_given_back_by_a_thread_of_the_allocator() {
+    let client = Client::connected(&[]);
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", client.pid())).expect("it runs");
+    let names: Vec<String> = tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok()).collect();
+    assert!(names.iter().any(|name| name.starts_with("jemalloc")), "{names:?}");
+}
+
+#[test]
 fn the_state_of_the_server_is_told_while_there_is_no_index_and_when_there_can_be_none() {
     let text: String = (0..300).map(|number| format!("def f{number}(a):\n    return g(a).h(a.b)\n\n\n")).collect();
     let names: Vec<String> = (0..60).map(|number| format!("m{number}.py")).collect();

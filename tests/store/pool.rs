@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Clock, Location, Opener, Pool, PoolSettings, Store, StoreError, StoreErrorKind, StoreOpener, Version};
@@ -239,6 +239,31 @@ fn idle_stores_are_closed_by_the_timer_and_leased_ones_stay() {
     fixture.clock.advance(61);
     fixture.closing.recv_timeout(PATIENCE).expect("the timer closes the other one");
     assert_eq!(fixture.pool.counts().open, 0);
+}
+
+#[test]
+fn connections_that_a_burst_has_left_are_let_go_by_the_timer() {
+    let fixture = fixture(16);
+    let cache = cache_of(1);
+    let token = CancelToken::new();
+    let ask = || fixture.pool.snapshot(&cache.location, &token).expect("a snapshot");
+    let burst: Vec<_> = (0..4).map(|_| ask()).collect();
+    assert!(mapped(&cache) >= 4, "each question of a burst has a connection");
+    drop(burst);
+    let until = Instant::now() + PATIENCE;
+    while mapped(&cache) > 1 {
+        assert!(Instant::now() < until, "{} are left", mapped(&cache));
+        thread::yield_now();
+    }
+    assert_eq!(ask().files().expect("the one that is kept reads").len(), 1);
+    assert_eq!((fixture.pool.counts().open, fixture.opener.opened.load(Ordering::SeqCst)), (1, 1), "the store stayed open");
+}
+
+/// How often stores of a cache are mapped into the memory of this process: once for each connection.
+fn mapped(cache: &Cache) -> usize {
+    let maps = fs::read_to_string("/proc/self/maps").expect("the system shows them");
+    let directory = cache.location.directory().to_str().expect("a plain name");
+    maps.lines().filter(|line| line.contains(directory) && line.ends_with(".db")).count()
 }
 
 #[test]

@@ -200,6 +200,11 @@ impl State {
         self.ended
     }
 
+    /// The current stores.
+    pub(super) fn open_stores(&self) -> Vec<Arc<Store>> {
+        self.slots.iter().filter_map(|(_, slot)| Some(Arc::clone(&slot.current.as_ref()?.store))).collect()
+    }
+
     /// Whether no store is open that could become idle.
     pub(super) fn is_empty(&self) -> bool {
         self.slots.iter().all(|(_, slot)| slot.current.is_none())
