@@ -4,7 +4,7 @@
 mod upstreams;
 mod user;
 
-pub use upstreams::{NamedTargets, UpstreamsError, upstreams};
+pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, is_executable};
 
 use crate::faults;

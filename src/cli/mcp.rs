@@ -1,13 +1,12 @@
 //! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls on to a runtime.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::limits::LimitArguments;
-use super::token::TokenArgument;
-use super::{RootArgument, Stop};
-use crate::config::{Config, ConfigError, NamedTargets, User, WorkerCommand, running_program, upstreams};
-use crate::server::{Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio};
+use super::{RootArgument, Stop, token};
+use crate::config::{Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams};
+use crate::server::{BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio};
 
 /// The word for the runtime of this user, in place of a target.
 const AUTO: &str = "auto";
@@ -25,8 +24,10 @@ pub(super) struct Arguments {
     /// program that serves
     #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
     upstream: Vec<String>,
-    #[command(flatten)]
-    token: TokenArgument,
+    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is set]; of several upstreams each
+    /// has its own, and none without
+    #[arg(long, value_name = "FILE|NAME=FILE", requires = "upstream")]
+    token_file: Vec<String>,
     /// With `--upstream auto`: start a runtime when there is none
     #[arg(long, requires = "upstream")]
     start: bool,
@@ -48,8 +49,8 @@ pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &
         ([word], None) if word == AUTO => Way::Passing(auto(&config, level, arguments.start)?),
         (_, None) if arguments.start => return Err(Stop::Usage("--start goes with --upstream auto only".to_owned())),
         ([text], None) if named(text).is_none() => {
-            let target = Target::parse(text, arguments.token.token(config.as_ref().ok())?)
-                .map_err(|error| Stop::Usage(error.to_string()))?;
+            let token = the_token(&arguments.token_file, config.as_ref().ok())?;
+            let target = Target::parse(text, token).map_err(|error| Stop::Usage(error.to_string()))?;
             if matches!(target, Target::Command(_)) {
                 return Err(Stop::Usage(format!("a program that is started needs a name: NAME={text}")));
             }
@@ -59,7 +60,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &
             if arguments.root.root.is_some() {
                 return Err(Stop::Usage("--root goes with one upstream; each of several has its own".to_owned()));
             }
-            Way::Several(several_of(several).map_err(Stop::Usage)?)
+            Way::Several(several_of(several, &arguments.token_file)?)
         }
     };
     let options = Options { config, root: arguments.root.root.clone(), limits, delay };
@@ -89,21 +90,53 @@ fn named(text: &str) -> Option<(&str, &str)> {
     text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
 }
 
-fn several_of(texts: &[String]) -> Result<Upstreams, String> {
-    let split = |text: &String| {
-        let (name, target) = named(text).ok_or_else(|| format!("of several upstreams each needs a name: NAME={text}"))?;
-        Ok((name.to_owned(), target.to_owned()))
-    };
-    checked(texts.iter().map(split).collect::<Result<_, String>>()?)
+/// The token for one upstream.
+fn the_token(files: &[String], config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
+    match files {
+        [] => token::of_environment(config),
+        [file] => token::from_file(Path::new(file)).map(Some),
+        _ => Err(Stop::Usage("one upstream takes one --token-file".to_owned())),
+    }
 }
 
-/// Upstreams whose names and targets can be used.
-pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
-    let target = |(name, target): (String, String)| match target.as_str() {
-        AUTO => Err(format!("{name}: `{AUTO}` is for one upstream alone; name the socket")),
-        text => Ok((name, Target::parse(text, None).map_err(|error| error.to_string())?)),
+fn several_of(texts: &[String], token_files: &[String]) -> Result<Upstreams, Stop> {
+    let split = |text: &String| {
+        let (name, target) = named(text).ok_or_else(|| format!("of several upstreams each needs a name: NAME={text}"))?;
+        Ok(NamedTarget { name: name.to_owned(), target: target.to_owned(), token_file: None })
     };
-    Upstreams::new(given.into_iter().map(target).collect::<Result<_, String>>()?).map_err(|error| error.to_string())
+    let mut given: NamedTargets = texts.iter().map(split).collect::<Result<_, String>>().map_err(Stop::Usage)?;
+    for text in token_files {
+        let (name, file) =
+            named(text).ok_or_else(|| Stop::Usage(format!("of several upstreams a token needs the name of one: NAME={text}")))?;
+        let upstream = given.iter_mut().find(|upstream| upstream.name == name);
+        let upstream = upstream.ok_or_else(|| Stop::Usage(format!("--token-file {text}: no upstream is named {name}")))?;
+        if upstream.token_file.replace(PathBuf::from(file)).is_some() {
+            return Err(Stop::Usage(format!("--token-file: {name} has one already")));
+        }
+    }
+    checked(given).map_err(Stop::Usage)
+}
+
+/// Upstreams whose names, targets and tokens can be used.
+pub(super) fn checked(given: NamedTargets) -> Result<Upstreams, String> {
+    Upstreams::new(given.into_iter().map(target_of).collect::<Result<_, String>>()?).map_err(|error| error.to_string())
+}
+
+fn target_of(given: NamedTarget) -> Result<(String, Target), String> {
+    let NamedTarget { name, target, token_file } = given;
+    if target == AUTO {
+        return Err(format!("{name}: `{AUTO}` is for one upstream alone; name the socket"));
+    }
+    let token = token_file.map(|file| {
+        let text = Config::secret(&file).map_err(|error| format!("{name}: {error}"))?;
+        BearerToken::new(&text).ok_or_else(|| format!("{name}: {}: {}", file.display(), token::TOO_SHORT))
+    });
+    let token = token.transpose()?;
+    let has_token = token.is_some();
+    match Target::parse(&target, token).map_err(|error| error.to_string())? {
+        Target::Socket(_) | Target::Command(_) if has_token => Err(format!("{name}: a token is shown to http(s) addresses only")),
+        target => Ok((name, target)),
+    }
 }
 
 /// The upstreams of a file, or of the user's own.

@@ -1,10 +1,13 @@
 //! The token that a runtime over HTTP asks for: from a file or the environment, never from the command line, where others see it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Stop;
 use crate::config::Config;
 use crate::server::BearerToken;
+
+/// What is wrong with a text that is no token.
+pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or more";
 
 /// Where the token is.
 #[derive(Debug, clap::Args)]
@@ -17,12 +20,23 @@ pub(super) struct TokenArgument {
 impl TokenArgument {
     /// The token, if there is one.
     pub(super) fn token(&self, config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
-        let text = match &self.token_file {
-            Some(path) => Some(Config::secret(path)?),
-            None => config.and_then(|config| config.token.clone()),
-        };
-        let Some(text) = text else { return Ok(None) };
-        let short = || Stop::Usage("the token must have 16 visible characters or more".to_owned());
-        BearerToken::new(&text).map(Some).ok_or_else(short)
+        match &self.token_file {
+            Some(path) => from_file(path).map(Some),
+            None => of_environment(config),
+        }
     }
+}
+
+/// The token of the environment, if there is one.
+pub(super) fn of_environment(config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
+    config.and_then(|config| config.token.as_deref()).map(checked).transpose()
+}
+
+/// The token in a file.
+pub(super) fn from_file(path: &Path) -> Result<BearerToken, Stop> {
+    checked(&Config::secret(path)?)
+}
+
+fn checked(text: &str) -> Result<BearerToken, Stop> {
+    BearerToken::new(text).ok_or_else(|| Stop::Usage(TOO_SHORT.to_owned()))
 }

@@ -7,7 +7,18 @@ use std::path::{Path, PathBuf};
 use super::User;
 
 /// What a file says: names with their targets, in the order of the file.
-pub type NamedTargets = Vec<(String, String)>;
+pub type NamedTargets = Vec<NamedTarget>;
+
+/// One of them, as it is written.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct NamedTarget {
+    /// The name.
+    pub name: String,
+    /// Where it is.
+    pub target: String,
+    /// The file with the token that is shown there.
+    pub token_file: Option<PathBuf>,
+}
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -45,10 +56,12 @@ pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(UpstreamsError::Unreadable { path: path.to_owned(), source }),
     };
-    parse(&text).map(Some).map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
+    let beside = path.parent().unwrap_or(Path::new(""));
+    parse(&text, beside).map(Some).map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
 }
 
-fn parse(text: &str) -> Result<NamedTargets, String> {
+/// Paths of files are relative to the directory of this one.
+fn parse(text: &str, beside: &Path) -> Result<NamedTargets, String> {
     let mut table: toml::Table = text.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
     let listed = table.remove("upstreams");
     if let Some(key) = table.keys().next() {
@@ -56,11 +69,27 @@ fn parse(text: &str) -> Result<NamedTargets, String> {
     }
     let Some(listed) = listed else { return Ok(Vec::new()) };
     let toml::Value::Table(listed) = listed else { return Err("`upstreams` is not a table".to_owned()) };
-    let target = |(name, target): (String, toml::Value)| match target {
-        toml::Value::String(target) => Ok((name, target)),
-        _ => Err(format!("the target of {name:?} is not a text")),
+    listed.into_iter().map(|(name, entry)| entry_of(name, entry, beside)).collect()
+}
+
+/// A target alone, or a table with the target and what goes with it.
+fn entry_of(name: String, entry: toml::Value, beside: &Path) -> Result<NamedTarget, String> {
+    let mut table = match entry {
+        toml::Value::String(target) => return Ok(NamedTarget { name, target, token_file: None }),
+        toml::Value::Table(table) => table,
+        _ => return Err(format!("the target of {name:?} is not a text")),
     };
-    listed.into_iter().map(target).collect()
+    let mut text = |key: &str| match table.remove(key) {
+        Some(toml::Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(format!("`{key}` of {name:?} is not a text")),
+        None => Ok(None),
+    };
+    let (target, token_file) = (text("target")?, text("token-file")?.map(|file| beside.join(file)));
+    if let Some(key) = table.keys().next() {
+        return Err(format!("{key:?} of {name:?} is not known: only `target` and `token-file` are"));
+    }
+    let target = target.ok_or_else(|| format!("{name:?} has no `target`"))?;
+    Ok(NamedTarget { name, target, token_file })
 }
 
 #[cfg(test)]
@@ -69,16 +98,36 @@ mod tests {
 
     #[test]
     fn names_with_targets_and_nothing_else() {
-        let named = |name: &str, target: &str| (name.to_owned(), target.to_owned());
-        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\napi = \"cmd:cograph mcp --root /srv/api\"\n";
-        let mut found = parse(text).expect("it is right");
+        let named = |name: &str, target: &str, token_file: Option<&str>| NamedTarget {
+            name: name.to_owned(),
+            target: target.to_owned(),
+            token_file: token_file.map(PathBuf::from),
+        };
+        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\napi = \"cmd:cograph mcp --root /srv/api\"\n\
+                    far = { target = \"https://far.example/mcp\", token-file = \"far.token\" }\n\
+                    [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\ntoken-file = \"/etc/near.token\"\n";
+        let beside = Path::new("/home/me");
+        let mut found = parse(text, beside).expect("it is right");
         found.sort();
-        assert_eq!(found, [named("api", "cmd:cograph mcp --root /srv/api"), named("web", "/run/web.sock")]);
-        assert_eq!(parse(""), Ok(Vec::new()));
-        for wrong in
-            ["[upstreams]\nweb = 1", "upstreams = 1", "[upstream]\nweb = \"x\"", "web = ", "[upstreams]\na = \"\"\na = \"\""]
-        {
-            assert!(parse(wrong).is_err(), "{wrong}");
+        let wanted = [
+            named("api", "cmd:cograph mcp --root /srv/api", None),
+            named("far", "https://far.example/mcp", Some("/home/me/far.token")),
+            named("near", "http://127.0.0.1:1/mcp", Some("/etc/near.token")),
+            named("web", "/run/web.sock", None),
+        ];
+        assert_eq!(found, wanted);
+        assert_eq!(parse("", beside), Ok(Vec::new()));
+        for wrong in [
+            "[upstreams]\nweb = 1",
+            "upstreams = 1",
+            "[upstream]\nweb = \"x\"",
+            "web = ",
+            "[upstreams]\na = \"\"\na = \"\"",
+            "[upstreams.a]\ntoken-file = \"t\"",
+            "[upstreams.a]\ntarget = \"x\"\ntoken = \"secret\"",
+            "[upstreams.a]\ntarget = \"x\"\ntoken-file = 1",
+        ] {
+            assert!(parse(wrong, beside).is_err(), "{wrong}");
         }
     }
 
