@@ -1,5 +1,5 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
-//! grammar. Also a number for the code that makes facts and resolves them, and how a release is linked.
+//! grammar. Also numbers for the code that makes facts and resolves them and for all code, and how a release is linked.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -26,6 +26,9 @@ fn main() {
     table.push_str("];\n");
     writeln!(table, "const RULES: u64 = {};", rules(root.parent().expect("grammars/ is in the package")))
         .expect("writing to a string cannot fail");
+    // Two programs of one version that were built from other sources tell each other apart by this.
+    let sources = folders.iter().map(|folder| folder.join("grammar.toml")).chain([root.with_file_name("src")]);
+    println!("cargo:rustc-env=COGRAPH_BUILD={:016x}", hashed(sources.collect()));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
     compress_lines();
@@ -41,10 +44,14 @@ fn compress_lines() {
 
 /// Stands for the code that makes facts and resolves them: a store that other code has made is not served.
 fn rules(package: &Path) -> u64 {
-    let mut waiting: Vec<PathBuf> = ["extract", "resolve", "grammar", "model"]
-        .iter()
-        .flat_map(|module| [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))])
-        .collect();
+    let modules = ["extract", "resolve", "grammar", "model"].iter();
+    hashed(
+        modules.flat_map(|module| [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))]).collect(),
+    )
+}
+
+/// Stands for these files, and all that lie in these folders.
+fn hashed(mut waiting: Vec<PathBuf>) -> u64 {
     let mut files = Vec::new();
     while let Some(path) = waiting.pop() {
         println!("cargo:rerun-if-changed={}", path.display());

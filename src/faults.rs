@@ -163,6 +163,9 @@ mod none {
     pub(crate) fn version() -> &'static str {
         env!("CARGO_PKG_VERSION")
     }
+    pub(crate) fn build() -> &'static str {
+        env!("COGRAPH_BUILD")
+    }
     pub(crate) fn only_reads(_: &str) -> bool {
         true
     }

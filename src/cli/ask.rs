@@ -73,7 +73,7 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     drop(person);
     match reply.outcome {
         Outcome::Missing => Err(Stop::NothingFound(reply.text)),
-        Outcome::Refused | Outcome::Failed => {
+        Outcome::Refused | Outcome::Failed | Outcome::Stopped => {
             Err(Stop::Failure { message: reply.text, hint: format!("see `cograph {} --help`", tool.name) })
         }
         Outcome::Found | Outcome::Nothing | Outcome::NotYet => {

@@ -90,6 +90,11 @@ pub(crate) fn version() -> &'static str {
     gate("version", "").unwrap_or(env!("CARGO_PKG_VERSION"))
 }
 
+/// The sources that the program says it was built from.
+pub(crate) fn build() -> &'static str {
+    gate("build", "").unwrap_or(env!("COGRAPH_BUILD"))
+}
+
 /// Whether a tool only reads: all do, but for one that the test wants to be taken for another kind.
 pub(crate) fn only_reads(tool: &str) -> bool {
     gate("changes", tool).is_none()

@@ -354,7 +354,7 @@ impl Dispatcher {
         for (ticket, subscription) in open {
             match subscription {
                 Some(id) => self.answer(ticket, Ok(protocol::listen_result(&id))),
-                None => self.fail(ticket, "the server is ending; the call was stopped"),
+                None => self.give_up(ticket),
             }
         }
     }

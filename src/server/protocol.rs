@@ -30,11 +30,11 @@ const WITH_BATCHES: &str = "2025-03-26";
 
 /// Where a request of the stateless era says its version.
 pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 /// Under which an instance of this program says, in what it declares as experimental, that it is one, and which directory its
 /// calls mean; and under which it learns the outcome of a call.
 pub(super) const PEER_KEY: &str = "cograph";
-const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
+pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The rules under which one request is served.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -210,12 +210,15 @@ impl Session {
         self.is_peer = peer.is_some_and(Value::is_object);
         let root = peer.and_then(|peer| peer.get("root")?.as_str()).map(PathBuf::from);
         self.root = root.filter(|root| root.is_absolute());
-        let result = json!({
+        let mut result = json!({
             "protocolVersion": version,
             "capabilities": capabilities(tools_change),
             "serverInfo": server_info(),
             "instructions": registry::INSTRUCTIONS,
         });
+        if self.is_peer {
+            result["_meta"] = json!({PEER_KEY: {"build": faults::build()}});
+        }
         Ok(result.to_string())
     }
 }

@@ -72,23 +72,26 @@ pub enum Outcome {
     Refused,
     /// Something went wrong here.
     Failed,
+    /// The server ends: it was stopped on the way, and may be asked for elsewhere.
+    Stopped,
 }
 
 impl Outcome {
     /// Whether the text says what went wrong.
     pub fn is_error(self) -> bool {
-        matches!(self, Self::Missing | Self::Refused | Self::Failed)
+        matches!(self, Self::Missing | Self::Refused | Self::Failed | Self::Stopped)
     }
 }
 
 impl Outcome {
-    const ALL: [(Self, &'static str); 6] = [
+    const ALL: [(Self, &'static str); 7] = [
         (Self::Found, "found"),
         (Self::Nothing, "nothing"),
         (Self::NotYet, "not-yet"),
         (Self::Missing, "missing"),
         (Self::Refused, "refused"),
         (Self::Failed, "failed"),
+        (Self::Stopped, "stopped"),
     ];
 
     /// The stable word.

@@ -10,6 +10,7 @@
 
 mod attach;
 mod connection;
+mod handshake;
 pub(super) mod http;
 mod listing;
 mod target;
@@ -26,7 +27,7 @@ pub(super) use attach::Upstream;
 pub use listing::Listing;
 pub use target::{Target, TargetError};
 
-/// The version of the protocol that is spoken with peers: the newest in which a server may ask for roots.
+/// The version of the protocol that is asked for first: the newest in which a server may ask for roots.
 const VERSION: &str = "2025-11-25";
 /// How long a peer has to hear that a session is over.
 const FAREWELL: Duration = Duration::from_millis(200);
@@ -56,8 +57,8 @@ pub(super) trait Owner: Send + Sync {
 /// What a peer must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Expected {
-    /// This program in this version.
-    SameVersion,
+    /// This program, built from the same sources.
+    SameBuild,
     /// This program.
     SameProgram,
     /// Anything that speaks the protocol.
@@ -68,7 +69,7 @@ impl Expected {
     /// How long the handshake may take: a program has to be started first, and is not always ours.
     fn patience(self) -> Duration {
         match self {
-            Self::SameVersion | Self::SameProgram => HANDSHAKE,
+            Self::SameBuild | Self::SameProgram => HANDSHAKE,
             Self::Anyone => START,
         }
     }

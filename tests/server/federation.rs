@@ -1,6 +1,7 @@
 //! One client before several upstreams: what each has to say stands under its name, and one that misbehaves harms nobody else.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -94,13 +95,18 @@ fn runtime(place: &TempDir) -> (Runtime, PathBuf) {
     fs::set_permissions(place.path().join("run"), std::os::unix::fs::PermissionsExt::from_mode(0o700)).expect("it is ours");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     command.args(["serve", "--root"]).arg(place.path().join("repository")).arg("--socket").arg(&socket);
-    command.env("COGRAPH_CACHE_DIR", place.path().join("cache")).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("the program was built with the tests");
-    let mut line = String::new();
-    let output = child.stdout.take().expect("it is piped");
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).expect("it can be read");
-    assert!(line.starts_with("listening on"), "{line}");
-    (Runtime(child), socket)
+    command.env("COGRAPH_CACHE_DIR", place.path().join("cache"));
+    (started(command, 1).0, socket)
+}
+
+/// Starts a runtime that listens in so many ways, and waits until it does. Gives the last of them.
+fn started(mut command: Command, ways: usize) -> (Runtime, String) {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the program was built with the tests");
+    let output = BufReader::new(child.stdout.take().expect("it is piped"));
+    let lines: Vec<String> = output.lines().take(ways).map(|line| line.expect("it can be read")).collect();
+    let last = lines.last().and_then(|line| line.strip_prefix("listening on "));
+    let target = last.unwrap_or_else(|| panic!("it says where it listens: {lines:?}")).to_owned();
+    (Runtime(child), target)
 }
 
 #[test]
@@ -350,12 +356,85 @@ fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
         (vec!["--upstream", "a=cmd:sh 'x"], "command line"),
         (vec!["--upstream", "a="], "empty"),
         (vec!["--upstream", "a=/x", "--root", "."], "--root"),
+        (vec!["--upstream", "a=/x", "--token-file", "a=/dev/null"], "a: /dev/null: the token must have 16"),
+        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "b=/x"], "no upstream is named b"),
+        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "/x"], "needs the name of one"),
+        (vec!["--upstream", "a=http://127.0.0.1:1/", "--token-file", "a=/x", "--token-file", "a=/y"], "has one already"),
+        (vec!["--upstream", "/x", "--token-file", "/x", "--token-file", "/y"], "takes one --token-file"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         let output = command.arg("mcp").args(&words).output().expect("the program starts");
         let text = String::from_utf8(output.stderr).expect("output is UTF-8");
         assert!(output.status.code() == Some(2) && text.contains(part), "{words:?}: {text}");
     }
+}
+
+/// An upstream that knows no handshake, and takes only requests that say by themselves what one would have settled.
+const STATELESS_ONLY: &str = r#"*'"method":"initialize"'*) ;;
+    *'"method":"notifications'*) ;;
+    *'io.modelcontextprotocol/protocolVersion":"2026-07-28"'*'clientCapabilities'*)
+      case $line in
+        *'"method":"server/discover"'*) say '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"modern","version":"1"}}}' ;;
+        *'"method":"subscriptions/listen"'*) echo listening >> "$here/heard" ;;
+        *'"method":"tools/list"'*) say '{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]}' ;;
+        *'"name":"ask"'*) say '{"resultType":"input_required","inputRequests":{}}' ;;
+        *'"method":"tools/call"'*) say '{"resultType":"complete","content":[{"type":"text","text":"heard"}]}' ;;
+      esac ;;
+    *) say '{"content":[{"type":"text","text":"what it says of itself is missing"}]}' ;;"#;
+
+#[test]
+fn an_upstream_that_knows_no_handshake_is_reached_too() {
+    let place = place(&[]);
+    let upstream = script(&place, "modern", STATELESS_ONLY);
+    let path = place.path().join("modern.sh");
+    let text = fs::read_to_string(&path).expect("it was written");
+    // It refuses the handshake that the others take.
+    let refusing = text.replacen(
+        "*'\"method\":\"initialize\"'*) say",
+        "*'\"method\":\"initialize\"'*) echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
+        1,
+    );
+    assert_ne!(text, refusing, "the script was changed");
+    fs::write(&path, refusing).expect("written");
+    let mut client = client_of(&[upstream]);
+    await_tool(&mut client, "modern__echo");
+    assert_eq!(client.ask("modern__echo", json!({})), "heard");
+    let (text, is_error) = client.outcome("modern__ask", json!({}));
+    assert!(is_error && text.contains("asks its caller for more"), "{text}");
+    assert_eq!(fs::read_to_string(place.path().join("heard")).expect("it was asked to tell"), "listening\n");
+}
+
+#[test]
+fn each_upstream_is_shown_its_own_token() {
+    let tokens = ["token-of-the-first-one", "token-of-the-second-one"];
+    let places = [repository("in_the_first"), repository("in_the_second")];
+    let settings = tempfile::tempdir().expect("a temporary directory");
+    let mut lines = String::from("[upstreams]\n");
+    let mut runtimes = Vec::new();
+    for ((name, token), place) in ["one", "two"].into_iter().zip(tokens).zip(&places) {
+        fs::write(settings.path().join(format!("{name}.token")), token).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+        command.args(["serve", "--http", "127.0.0.1:0", "--root"]).arg(place.path().join("repository"));
+        command.env("COGRAPH_CACHE_DIR", place.path().join("cache")).env("COGRAPH_TOKEN", token);
+        let (runtime, address) = started(command, 2);
+        lines += &format!("{name} = {{ target = \"{address}\", token-file = \"{name}.token\" }}\n");
+        runtimes.push(runtime);
+    }
+    let file = settings.path().join("upstreams.toml");
+    fs::write(&file, &lines).expect("written");
+    let client = |place: TempDir| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+        command.args(["mcp", "--upstreams"]).arg(&file).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut client = Client::of(place, command);
+        client.hello("2025-11-25");
+        client
+    };
+    let mut both = client(repository("unused"));
+    let text = both.ask("search", json!({"query": "in_the"}));
+    assert!(text.contains("== one ==") && text.contains("== two =="), "{text}");
+    fs::write(settings.path().join("two.token"), tokens[0]).expect("written");
+    let text = client(repository("unused")).ask("search", json!({"query": "in_the"}));
+    assert!(text.contains("== one ==") && text.contains("not connected: two"), "{text}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::server::observe::{CallState, ServerState, memory};
 use crate::server::protocol::{self, Era, Purpose};
 use crate::server::registry::Tool;
 use crate::server::requests::{self, Ticket};
-use crate::server::tools::{Host, ProgressReport, Reply, Tools};
+use crate::server::tools::{Host, Outcome, ProgressReport, Reply, Tools};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -255,8 +255,18 @@ impl Dispatcher {
 
     /// Answers a call with a failure.
     pub(super) fn fail(&mut self, ticket: Ticket, text: &str) {
+        self.end_with(ticket, Outcome::Failed, text);
+    }
+
+    /// Answers a call that does not come to its end, because the server does.
+    pub(super) fn give_up(&mut self, ticket: Ticket) {
+        self.end_with(ticket, Outcome::Stopped, "the server is ending; the call was stopped");
+    }
+
+    fn end_with(&mut self, ticket: Ticket, outcome: Outcome, text: &str) {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
-        let answer = call.purpose.answer(call.era, Reply::error(format!("{}: {text}", call.tool.name)));
+        let reply = Reply { outcome, ..Reply::error(format!("{}: {text}", call.tool.name)) };
+        let answer = call.purpose.answer(call.era, reply);
         self.answer(ticket, answer);
     }
 

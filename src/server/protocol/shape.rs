@@ -51,11 +51,11 @@ impl Purpose {
                 Outcome::Refused => {
                     Err(about(uri, INVALID_PARAMS, "no single thing has this name: put more of its path before it"))
                 }
-                Outcome::NotYet | Outcome::Failed => Err(about(uri, INTERNAL_ERROR, reply.text)),
+                Outcome::NotYet | Outcome::Failed | Outcome::Stopped => Err(about(uri, INTERNAL_ERROR, reply.text)),
             },
             Self::Completion => match reply.outcome {
                 Outcome::Refused => Err(RpcError::new(INVALID_PARAMS, reply.text)),
-                Outcome::Failed => Err(RpcError::new(INTERNAL_ERROR, reply.text)),
+                Outcome::Failed | Outcome::Stopped => Err(RpcError::new(INTERNAL_ERROR, reply.text)),
                 // Without an index there is more than can be said.
                 _ => Ok(completion(era, reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})))),
             },

@@ -2,9 +2,9 @@
 //! made on a thread of their own, one at a time, for whoever waits.
 
 use super::connection::{Connection, NoResult, quoted};
-use super::listing::{self, Listing};
+use super::listing::{self, BOUNDS, Listing};
 use super::target::NoWire;
-use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError};
+use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError, handshake};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use serde_json::Value;
@@ -95,7 +95,7 @@ impl Upstream {
     /// The peer's tools, page by page, with what stood in the way of more.
     pub(in crate::server) fn list_tools(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError> {
         let connection = self.attach(cancel)?;
-        listing::list(|question, until| connection.request(question, None, until)).map_err(|why| match why {
+        listing::list(BOUNDS, |question, until| connection.request(question, None, until)).map_err(|why| match why {
             NoResult::Lost { why, .. } => UpstreamError::Lost { target: self.0.target.to_string(), why },
             NoResult::Answered { code, message } => {
                 UpstreamError::Answered { target: self.0.target.to_string(), code, message: quoted(&message).to_string() }
@@ -213,7 +213,7 @@ impl Inner {
     fn make(&self) -> Result<Arc<Connection>, NoWire> {
         (self.prepare)().map_err(NoWire::Unreachable)?;
         let connection = Connection::start(self.target.connect(HANDSHAKE, &*self.owner)?, Arc::clone(&self.owner))?;
-        match connection.shake_hands(self.expected) {
+        match handshake::shake_hands(&connection, self.expected) {
             Ok(()) => Ok(connection),
             Err((why, stays)) => {
                 connection.close();

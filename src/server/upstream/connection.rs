@@ -1,15 +1,16 @@
-//! One connection to a peer: calls in flight by id, the handshake, the peer's own questions, and the certainty that it is still
-//! there. It is used until it is lost; then every call in flight hears of it, once.
+//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
 
 use super::target::Wire;
-use super::{Caller, Expected, Owner, Question, VERSION};
-use crate::faults::{self, Fault, planted};
+use super::{Caller, Owner, Question, handshake};
+use crate::faults::{Fault, planted};
 use crate::server::escape::SafeLine;
 use crate::server::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
 use crate::server::peers::ChildProcess;
+use crate::server::protocol::PEER_KEY;
 use crate::server::reader::Input;
 use crate::server::requests;
 use crate::server::splitter::Piece;
+use crate::server::tools::Outcome;
 use crate::server::writer::Output;
 use crate::server::{reader, writer};
 use serde_json::{Value, json};
@@ -38,7 +39,7 @@ pub(super) struct Connection {
     ending: Notify,
     /// Woken when the connection is lost.
     gone: Condvar,
-    owner: Arc<dyn Owner>,
+    pub(super) owner: Arc<dyn Owner>,
     /// The process at the other end, if it is ours.
     process: Option<Arc<ChildProcess>>,
 }
@@ -48,8 +49,12 @@ struct State {
     next: u64,
     calls: HashMap<u64, Arc<Waiting>>,
     lost: Option<String>,
+    /// The peer is ending: nothing more is asked of it.
+    retiring: bool,
     /// What the peer calls itself, once it has.
     peer: Option<String>,
+    /// The peer knows no handshake: what one settles every request says by itself.
+    is_stateless: bool,
 }
 
 /// A call in flight.
@@ -119,39 +124,16 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Introduces us, and looks whom we have before us. An error is what is wrong with it, and whether it will stay so.
-    pub(super) fn shake_hands(&self, expected: Expected) -> Result<(), (String, bool)> {
-        let capabilities = json!({"roots": {"listChanged": true}, "experimental": self.owner.experimental()});
-        let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
-        let params = json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
-        let question = Question { method: "initialize", params, only_reads: true };
-        let result = match self.request(&question, None, Instant::now() + expected.patience()) {
-            Ok(result) => result,
-            Err(NoResult::Lost { why, .. }) => return Err((why, false)),
-            Err(NoResult::Answered { code, message }) => {
-                return Err((format!("it answers `initialize` with error {code}: {}", quoted(&message)), true));
-            }
-            Err(NoResult::Cancelled | NoResult::TimedOut) => {
-                return Err((format!("it does not answer `initialize` within {} s", expected.patience().as_secs()), false));
-            }
-        };
-        self.state().peer = result["serverInfo"]["name"].as_str().map(|name| quoted(name).to_string());
-        let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
-        if expected != Expected::Anyone && of("name") != env!("CARGO_PKG_NAME") {
-            return Err((format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")), true));
-        }
-        if expected == Expected::SameVersion && of("version") != faults::version() {
-            let why =
-                format!("it is version {}, this is {}: end it and start it again", quoted(of("version")), faults::version());
-            return Err((why, true));
-        }
-        self.notify("notifications/initialized", json!({}));
-        Ok(())
-    }
-
     /// Whether it can be used, as far as is known.
     pub(super) fn is_open(&self) -> bool {
-        self.state().lost.is_none()
+        let state = self.state();
+        state.lost.is_none() && !state.retiring
+    }
+
+    /// The peer has said who it is, and under which rules it serves.
+    pub(super) fn introduce(&self, name: Option<String>, is_stateless: bool) {
+        let mut state = self.state();
+        (state.peer, state.is_stateless) = (name, is_stateless);
     }
 
     /// What the peer calls itself.
@@ -175,11 +157,22 @@ impl Connection {
         self.output.send(requests::notification(method, params));
     }
 
+    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the connection lasts.
+    pub(super) fn listen_for_changes(&self) {
+        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": handshake::stateless()});
+        // Its answer is the end of the telling: nobody waits for that.
+        let message = json!({"jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params});
+        self.output.send(format!("{message}\n").into_bytes());
+    }
+
     /// Asks, and waits for the answer.
     pub(super) fn request(&self, question: &Question, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
         let waiting = Arc::new(Waiting::default());
         let id = self.enter(&waiting)?;
         let mut params = question.params.clone();
+        if self.state().is_stateless {
+            params["_meta"] = handshake::stateless();
+        }
         if caller.is_some() {
             params["_meta"]["progressToken"] = Value::from(id);
         }
@@ -198,8 +191,9 @@ impl Connection {
     /// Makes a call known. From here on it has an end, whatever happens.
     fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
         let mut state = self.state();
-        if let Some(why) = &state.lost {
-            return Err(NoResult::Lost { why: why.clone(), sent: false });
+        let ending = || state.retiring.then(|| "it is ending".to_owned());
+        if let Some(why) = state.lost.clone().or_else(ending) {
+            return Err(NoResult::Lost { why, sent: false });
         }
         state.next += 1;
         let id = state.next;
@@ -257,6 +251,13 @@ impl Connection {
                 // Late answers and those to pings find nobody.
                 if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
                     waiting.end(match (result, error) {
+                        (Some(result), _) if is_stopped(&result) => {
+                            self.state().retiring = true;
+                            Err(NoResult::Lost { why: "it is ending".to_owned(), sent: true })
+                        }
+                        (Some(result), _) if result["resultType"] == "input_required" => {
+                            answered("it asks its caller for more, which cannot be passed on")
+                        }
                         (Some(result), _) => Ok(result),
                         (None, Some(error)) => Err(error_of(&error)),
                         (None, None) => answered("the answer cannot be read"),
@@ -348,6 +349,11 @@ impl Connection {
 /// Text of a peer on its way into an error.
 pub(super) fn quoted(text: &str) -> SafeLine {
     SafeLine::new(text, QUOTED)
+}
+
+/// Whether a runtime says that it did not come to the end of a call, because of its own.
+fn is_stopped(result: &Value) -> bool {
+    result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word) == Some(Outcome::Stopped)
 }
 
 fn error_of(error: &Value) -> NoResult {

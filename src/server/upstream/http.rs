@@ -3,11 +3,12 @@
 
 use super::target::{NoWire, Wire, wire_of};
 use crate::server::message::{self, Message};
+use crate::server::protocol;
 use crate::server::runtime::BearerToken;
 use crate::server::splitter::{Piece, Splitter};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client;
@@ -171,8 +172,12 @@ impl Peer {
 
     /// One message and all that is said to it.
     async fn post(&self, line: Vec<u8>) {
-        let wants_answer = matches!(message::parse(&line), Message::Request(_));
-        let Some(request) = self.request(Method::POST, line) else { return };
+        let said = message::parse(&line);
+        let wants_answer = matches!(said, Message::Request(_));
+        let Some(mut request) = self.request(Method::POST, line) else { return };
+        if protocol::is_stateless(&said) {
+            repeat(&said, request.headers_mut());
+        }
         let said = match self.client.request(request).await {
             Ok(answer) => self.take(answer, wants_answer).await,
             Err(error) => Err(reason(&error)),
@@ -259,6 +264,19 @@ impl Peer {
         {
             // Nothing waits for it: a session that is not ended runs out.
             let _ = tokio::time::timeout(super::FAREWELL, self.client.request(request)).await;
+        }
+    }
+}
+
+/// A request of the stateless era says in its headers once more what it is about.
+fn repeat(message: &Message, headers: &mut HeaderMap) {
+    let Message::Request(request) = message else { return };
+    headers.insert(VERSION.0, HeaderValue::from_static(protocol::STATELESS));
+    let name = request.params.as_ref().ok().and_then(|params| params.get("name")?.as_str());
+    for (header, value) in [("mcp-method", Some(&*request.method)), ("mcp-name", name)] {
+        // Names of tools are looked at before they are called: they are plain.
+        if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
+            headers.insert(header, value);
         }
     }
 }

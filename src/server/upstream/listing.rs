@@ -6,12 +6,19 @@ use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// Pages that are asked for.
-const MOST_PAGES: usize = 100;
-/// Entries that are taken.
-const MOST_ITEMS: usize = 10_000;
-/// Time for all of it.
-const TIME: Duration = Duration::from_secs(10);
+/// What bounds a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Bounds {
+    /// Pages that are asked for.
+    pub(super) pages: usize,
+    /// Entries that are taken.
+    pub(super) items: usize,
+    /// Time for all of it.
+    pub(super) time: Duration,
+}
+
+/// What bounds every list of a peer.
+pub(super) const BOUNDS: Bounds = Bounds { pages: 100, items: 10_000, time: Duration::from_secs(10) };
 
 /// The tools of a peer as it describes them, unchecked.
 #[derive(Clone, PartialEq, Debug)]
@@ -23,23 +30,31 @@ pub struct Listing {
 }
 
 /// Asks for the list with `ask`, which has a time until which it may wait.
-pub(super) fn list(mut ask: impl FnMut(&Question, Instant) -> Result<Value, NoResult>) -> Result<Listing, NoResult> {
-    let until = Instant::now() + TIME;
+pub(super) fn list(
+    bounds: Bounds,
+    mut ask: impl FnMut(&Question, Instant) -> Result<Value, NoResult>,
+) -> Result<Listing, NoResult> {
+    let until = Instant::now() + bounds.time;
+    let too_long = |tools| Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())));
     let (mut tools, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
-    for _ in 0..MOST_PAGES {
+    for _ in 0..bounds.pages {
+        // One that answers at once, and for ever, is left too.
+        if Instant::now() >= until {
+            return too_long(tools);
+        }
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
         let question = Question { method: "tools/list", params, only_reads: true };
         let mut page = match ask(&question, until) {
             Ok(page) => page,
-            Err(NoResult::TimedOut) => return Ok(incomplete(tools, format!("it took longer than {} s", TIME.as_secs()))),
+            Err(NoResult::TimedOut) => return too_long(tools),
             Err(why) => return Err(why),
         };
         if let Some(Value::Array(items)) = page.get_mut("tools").map(Value::take) {
-            let room = MOST_ITEMS - tools.len();
+            let room = bounds.items - tools.len();
             let fits = items.len() <= room;
             tools.extend(items.into_iter().take(room));
             if !fits {
-                return Ok(incomplete(tools, format!("it has more than {MOST_ITEMS} entries")));
+                return Ok(incomplete(tools, format!("it has more than {} entries", bounds.items)));
             }
         }
         match page.get("nextCursor").and_then(Value::as_str) {
@@ -50,7 +65,7 @@ pub(super) fn list(mut ask: impl FnMut(&Question, Instant) -> Result<Value, NoRe
             Some(next) => cursor = Some(next.to_owned()),
         }
     }
-    Ok(incomplete(tools, format!("it has more than {MOST_PAGES} pages")))
+    Ok(incomplete(tools, format!("it has more than {} pages", bounds.pages)))
 }
 
 fn incomplete(tools: Vec<Value>, why: String) -> Listing {
@@ -59,12 +74,30 @@ fn incomplete(tools: Vec<Value>, why: String) -> Listing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Owner;
+    use super::super::connection::Connection;
+    use super::super::target::wire_of;
     use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+
+    struct Nobody;
+
+    impl Owner for Nobody {
+        fn experimental(&self) -> Value {
+            json!({})
+        }
+        fn roots(&self) -> Vec<String> {
+            Vec::new()
+        }
+        fn changed(&self, _method: &str) {}
+    }
 
     /// Lists from a peer that answers the n-th question so; gives what came of it and how many questions there were.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
         let mut asked = 0;
-        let listing = list(|_, _| {
+        let listing = list(BOUNDS, |_, _| {
             asked += 1;
             Ok(page(asked))
         });
@@ -83,6 +116,62 @@ mod tests {
         let (listing, asked) = list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
         assert_eq!((listing.tools.len(), asked), (10_000, 2));
         assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    /// Lists from a peer over a socket that answers the n-th question with this page, and none for which there is no page.
+    fn list_over_a_socket(bounds: Bounds, page: impl Fn(usize) -> Option<Value> + Send + 'static) -> Listing {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+        let answer = move || {
+            let lines = BufReader::new(&theirs).lines().map_while(Result::ok);
+            for (number, line) in lines.enumerate() {
+                let question: Value = serde_json::from_str(&line).expect("it asks in messages");
+                if let Some(page) = page(number + 1) {
+                    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": page});
+                    // Whoever has heard enough is gone.
+                    drop((&theirs).write_all(format!("{answer}\n").as_bytes()));
+                }
+            }
+        };
+        std::thread::Builder::new().spawn(answer).expect("a thread can be started");
+        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody)).expect("threads can be started");
+        let listing = list(bounds, |question, until| connection.request(question, None, until));
+        connection.close();
+        listing.expect("what has come so far is a list")
+    }
+
+    #[test]
+    fn a_peer_with_too_many_entries_is_left_at_the_bound() {
+        let full: Vec<Value> = (0..4_000).map(|number| json!({"name": format!("tool{number}")})).collect();
+        let listing = list_over_a_socket(BOUNDS, move |number| {
+            assert!(number <= 3, "nothing is asked beyond the bound");
+            Some(json!({"tools": full, "nextCursor": format!("c{number}")}))
+        });
+        assert_eq!(listing.tools.len(), 10_000);
+        assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    #[test]
+    fn a_peer_that_falls_silent_on_the_way_is_left_when_its_time_is_up() {
+        let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
+        let begun = Instant::now();
+        let two_pages = |number| (number <= 2).then(|| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")}));
+        let listing = list_over_a_socket(bounds, two_pages);
+        assert!(begun.elapsed() >= bounds.time, "it has all of its time");
+        assert_eq!((listing.tools.len(), listing.incomplete.as_deref()), (2, Some("it took longer than 0.2 s")));
+        assert_eq!(BOUNDS.time, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn the_time_is_for_all_pages_together() {
+        let bounds = Bounds { time: Duration::from_millis(50), pages: usize::MAX, items: usize::MAX };
+        let (mut asked, mut untils) = (0, HashSet::new());
+        let listing = list(bounds, |_, until| {
+            asked += 1;
+            untils.insert(until);
+            Ok(json!({"tools": [], "nextCursor": format!("c{asked}")}))
+        });
+        assert_eq!(listing.expect("every question was answered").incomplete.as_deref(), Some("it took longer than 0.05 s"));
+        assert!(asked > 0 && untils.len() == 1, "every page has the time that is left of the whole: {untils:?}");
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Target {
     /// What is expected there: on this machine the same build; elsewhere it may be another.
     pub(in crate::server) fn expected(&self) -> Expected {
         match self {
-            Self::Socket(_) => Expected::SameVersion,
+            Self::Socket(_) => Expected::SameBuild,
             Self::Http { .. } => Expected::SameProgram,
             Self::Command(_) => Expected::Anyone,
         }

@@ -3,7 +3,7 @@
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Instant;
 
 use cograph::server::{Target, examine};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::super::client::{PROMPT, SMALL, place};
 #[cfg(feature = "faults")]
 use super::harness::Gate;
-use super::harness::runtime::{Runtime, WAYS, hold, introduction, messages, peer, result, socket, thin, thin_before};
+use super::harness::runtime::{Runtime, WAYS, hold, introduction, messages, peer, result, socket, thin, thin_before, web_peer};
 use super::harness::{BURST, assert_prompt, milliseconds, within};
 
 fn search() -> Value {
@@ -109,6 +109,27 @@ fn t33_a_call_whose_runtime_is_killed_is_answered_once() {
         let (text, is_error) = client.outcome_of(1);
         assert!(!is_error && text.contains("helper"), "{text}");
         assert!(!client.outcome("show", json!({"targets": ["helper"]})).1, "later calls work");
+        client.ping();
+        assert_eq!(client.answers(&json!(1)), 1);
+    }
+}
+
+#[test]
+#[cfg(feature = "faults")]
+fn t33_a_call_that_a_runtime_stops_at_its_end_is_asked_of_the_next_one() {
+    for way in WAYS {
+        let place = place(SMALL);
+        let gate = Gate::shut(&place, "gate");
+        let mut first = Runtime::start(place.path(), way, &[gate.at("work search")]);
+        let mut client = thin(&place, &["--upstream", &first.target], &[]);
+        client.call(1, "search", search());
+        first.announced("work search", 1);
+        first.signal("TERM");
+        assert!(first.ended().success(), "it ends in order");
+        let again = again(&first.target, way);
+        let _second = Runtime::start(place.path(), &again.iter().map(String::as_str).collect::<Vec<_>>(), &[]);
+        let (text, is_error) = client.outcome_of(1);
+        assert!(!is_error && text.contains("helper"), "{text}");
         client.ping();
         assert_eq!(client.answers(&json!(1)), 1);
     }
@@ -217,7 +238,12 @@ fn t34_changes_are_told_to_those_who_hear_of_them() {
 #[test]
 #[cfg(feature = "faults")]
 fn t35_another_build_or_user_is_refused_by_name() {
-    for (gate, said) in [("version:=0.0.1", ["0.0.1", env!("CARGO_PKG_VERSION")]), ("peer-uid:=4242", ["user 4242", "user "])] {
+    let version = env!("CARGO_PKG_VERSION");
+    for (gate, said) in [
+        ("version:=0.0.1", ["0.0.1", version]),
+        ("build:=of-yesterday", ["another build", version]),
+        ("peer-uid:=4242", ["user 4242", "user "]),
+    ] {
         let place = place(SMALL);
         let runtime = Runtime::start(place.path(), &[], &[gate.to_owned()]);
         let mut client = thin(&place, &["--upstream", &runtime.target], &[]);
@@ -226,6 +252,15 @@ fn t35_another_build_or_user_is_refused_by_name() {
         assert!(is_error && text.contains("refused") && said.iter().all(|part| text.contains(part)), "{text}");
         assert_prompt(start.elapsed(), 1_000, "the refusal");
     }
+}
+
+#[test]
+#[cfg(feature = "faults")]
+fn t35_beside_a_runtime_of_another_build_calls_are_served_here() {
+    let place = place(SMALL);
+    let _runtime = Runtime::start(place.path(), &[], &["build:=of-yesterday".to_owned()]);
+    let mut client = thin(&place, &["--upstream", "auto"], &[]);
+    assert!(client.ask("search", search()).contains("helper"), "it is served by the client itself");
 }
 
 #[test]
@@ -335,6 +370,76 @@ fn t40_answers_find_their_questions_whatever_comes_between() {
     let answered = kept.lock().expect("nothing panics").clone();
     let errors = answered.iter().filter(|answer| answer["error"]["code"] == -32601).count();
     assert_eq!((answered.len(), errors), (20, 10), "its own questions are answered as such: {answered:?}");
+}
+
+#[test]
+fn t40_answers_over_http_find_their_questions_whatever_comes_between() {
+    let place = place(SMALL);
+    let (calls, answered) = ((Mutex::new(Vec::<Value>::new()), Condvar::new()), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&answered);
+    let name = |call: &Value| call["params"]["arguments"]["query"].as_str().unwrap_or_default().to_owned();
+    // The first of two calls is held until the second has come, whose stream carries the answers to both, with noise between and one of
+    // them twice; its own carries none.
+    let confusing = web_peer(move |message| match message["method"].as_str() {
+        Some("initialize") => vec![introduction(&message["id"])],
+        Some("tools/call") => {
+            let (waiting, changed) = &calls;
+            let mut waiting = waiting.lock().expect("nothing panics");
+            if let Some(first) = waiting.pop() {
+                changed.notify_all();
+                return vec![
+                    json!({"jsonrpc": "2.0", "id": first["id"], "method": "ping"}),
+                    json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"id": first["id"]}}),
+                    result(&json!(first["id"].to_string()), "an answer to text"),
+                    result(&json!(999), "an answer to nobody"),
+                    result(&first["id"], &name(&first)),
+                    json!({"jsonrpc": "2.0", "id": message["id"], "method": "sampling/createMessage", "params": {}}),
+                    result(&message["id"], &name(&message)),
+                    result(&first["id"], "an answer that was given before"),
+                ];
+            }
+            waiting.push(message.clone());
+            drop(changed.wait_while(waiting, |waiting| waiting.iter().any(|call| call["id"] == message["id"])));
+            vec![json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {}})]
+        }
+        Some(_) => Vec::new(),
+        None => {
+            count.fetch_add(1, Ordering::SeqCst);
+            Vec::new()
+        }
+    });
+    let mut client = thin(&place, &["--upstream", &confusing], &[]);
+    for round in 0..10 {
+        let names = [format!("first {round}"), format!("second {round}")];
+        for name in &names {
+            client.call(name.as_str(), "search", json!({"query": name}));
+        }
+        for name in &names {
+            assert_eq!(client.outcome_of(name.as_str()), (name.clone(), false));
+        }
+    }
+    within(milliseconds(5_000), "its questions are answered", || answered.load(Ordering::SeqCst) >= 20);
+}
+
+#[test]
+fn t40_a_list_without_an_end_is_left_over_http_too() {
+    for (fresh, pages, why) in [(true, 100, "it has more than 100 pages"), (false, 2, "a page was named twice")] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&asked);
+        let endless = web_peer(move |message| match message["method"].as_str() {
+            Some("initialize") => vec![introduction(&message["id"])],
+            Some("tools/list") => {
+                let number = count.fetch_add(1, Ordering::SeqCst);
+                let cursor = if fresh { format!("c{number}") } else { "same".to_owned() };
+                let page = json!({"tools": [{"name": "tool"}], "nextCursor": cursor});
+                vec![json!({"jsonrpc": "2.0", "id": message["id"], "result": page})]
+            }
+            _ => Vec::new(),
+        });
+        let found = examine(Target::parse(&endless, None).expect("it is an address")).expect("it answers");
+        assert_eq!((found.listing.tools.len(), found.listing.incomplete.as_deref()), (pages, Some(why)));
+        assert_eq!(asked.load(Ordering::SeqCst), pages);
+    }
 }
 
 #[test]

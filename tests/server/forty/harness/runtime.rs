@@ -1,6 +1,7 @@
 //! A runtime, clients that pass their calls on to it, and peers that are not what they should be.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -146,6 +147,49 @@ pub(in crate::server::forty) fn peer(place: &Path, serve: impl Fn(UnixStream) + 
     path
 }
 
+/// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its address.
+pub(in crate::server::forty) fn web_peer(answer: impl Fn(Value) -> Vec<Value> + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let address = listener.local_addr().expect("it has one");
+    let answer = std::sync::Arc::new(answer);
+    let accept = move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let answer = std::sync::Arc::clone(&answer);
+            let serve = move || while web_exchange(&stream, &*answer).is_some() {};
+            std::thread::Builder::new().spawn(serve).expect("a thread can be started");
+        }
+    };
+    std::thread::Builder::new().name("test-web-peer".to_owned()).spawn(accept).expect("a thread can be started");
+    format!("http://{address}/mcp")
+}
+
+/// One request and its answer; none when the client is gone.
+fn web_exchange(stream: &TcpStream, answer: &dyn Fn(Value) -> Vec<Value>) -> Option<()> {
+    let mut reader = BufReader::with_capacity(1, stream);
+    let mut head = Vec::new();
+    while head.last().is_none_or(|line: &String| line != "\r\n") {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|count| *count > 0)?;
+        head.push(line.to_lowercase());
+    }
+    let length = head.iter().find_map(|line| line.strip_prefix("content-length:")?.trim().parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let said = if head[0].starts_with("post") {
+        answer(serde_json::from_slice(&body).expect("clients send messages"))
+    } else {
+        Vec::new()
+    };
+    let events: String = said.iter().map(|message| format!("data: {message}\n\n")).collect();
+    let (status, kind) = match (head[0].starts_with("post"), said.is_empty()) {
+        (true, false) => ("200 OK", "Content-Type: text/event-stream\r\n"),
+        (true, true) => ("202 Accepted", ""),
+        (false, _) => ("405 Method Not Allowed", ""),
+    };
+    let mut writer = stream;
+    writer.write_all(format!("HTTP/1.1 {status}\r\n{kind}Content-Length: {}\r\n\r\n{events}", events.len()).as_bytes()).ok()
+}
+
 /// The lines of a client, and a way to answer.
 pub(in crate::server::forty) fn messages(
     stream: &UnixStream,
@@ -160,7 +204,9 @@ pub(in crate::server::forty) fn messages(
 /// What a runtime answers to `initialize`.
 pub(in crate::server::forty) fn introduction(id: &Value) -> Value {
     let us = json!({"name": "cograph", "version": env!("CARGO_PKG_VERSION")});
-    json!({"jsonrpc": "2.0", "id": id, "result": {"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": us}})
+    let meta = json!({"cograph": {"build": env!("COGRAPH_BUILD")}});
+    let result = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": us, "_meta": meta});
+    json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 
 /// An answer of a tool.
