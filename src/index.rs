@@ -8,6 +8,7 @@ mod job;
 mod kept;
 mod plan;
 mod progress;
+mod relations;
 mod report;
 mod resident;
 mod residents;
@@ -336,8 +337,9 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
     let Some(mut resident) = resident else { return Ok(None) };
     run.check(location.root())?;
+    let path = snapshot.store().path().to_path_buf();
     drop(snapshot);
-    let (identity, timings) = match resident.apply(&lock, (touched, &gone), run) {
+    let (identity, timings) = match resident.apply((&lock, &path), (touched, &gone), run) {
         Ok(done) => done,
         Err(IndexError::Store(error)) => {
             tracing::info!(%error, "the store is built anew: it could not be changed in place");
@@ -348,9 +350,7 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     if let Some(residents) = run.residents {
         residents.put(location, resident);
     }
-    let store = Store::open_newest(location)?;
-    let published = Published { identity, path: store.path().to_path_buf(), bytes: store.bytes() };
-    Ok(Some(Outcome::Published { published, timings }))
+    Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))
 }
 
 /// Keeps what is known of a repository whose store is right, so that the next changes are taken in in place.

@@ -48,4 +48,4 @@ pub use rows::{
 };
 pub use schema::FORMAT;
 pub use views::{VIEWS, View};
-pub use write::{Amendment, BuildInfo, Keys, Published, carry_over, publish};
+pub use write::{Amendment, BuildInfo, Keys, Places, Published, carry_over, publish};

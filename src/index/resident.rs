@@ -1,22 +1,24 @@
 //! What is known of a repository in use, kept between runs: facts, tables, results, and the keys they have in the store. A
 //! change of files costs what it concerns: only those are read, only what depends on them is resolved and written again.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
 use super::plan::{self, Neighbours};
 use super::progress::{Phase, Stopwatch, Timing};
-use super::resolve::{bring_relations_home, resolve};
+use super::relations::{self, Relations};
+use super::resolve::resolve;
 use super::saved::{self, Known, Loaded};
 use super::take_in::{self, TakenIn};
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
 use crate::model::RepoPath;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
-use crate::resolve::{Asked, ProjectFile, Tables, Updated};
+use crate::resolve::{Asked, ProjectFile, Resolved, Tables, Updated};
 use crate::source::{self, WalkedFile, WalkedKind};
-use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Snapshot, WriterLock};
+use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Places, Snapshot, WriterLock};
 
 /// One repository.
 #[derive(Debug)]
@@ -27,8 +29,8 @@ pub(super) struct Resident {
     tables: Tables,
     /// What was looked at for each file.
     asked: Vec<Asked>,
-    /// The relations that each file speaks of, wherever they start.
-    relations: Vec<Vec<Relation>>,
+    /// The relations that each file speaks of, wherever they start; the graph has them where they start.
+    relations: Relations,
     keys: Option<Keys>,
     /// The state of the store that holds the graph.
     identity: Option<Identity>,
@@ -60,8 +62,7 @@ impl Resident {
             resolutions[position] = resolved.resolution;
             asked[position] = resolved.asked;
         }
-        let relations = resolutions.iter().map(|found| found.relations.clone()).collect();
-        bring_relations_home(&mut resolutions);
+        let relations = Relations::bring_home(&mut resolutions);
         stopwatch.lap(Phase::Resolve);
         let graph = Graph { files, resolutions };
         let neighbours = plan.into_neighbours();
@@ -89,13 +90,13 @@ impl Resident {
         let workers = Workers::start(root, &run.limits)?;
         let loaded = saved::load(&beside, &snapshot.files()?, run, &workers);
         run.check(root)?;
-        let Some(Loaded { files, found, relations, asked, tables, project_files }) = loaded else {
+        let Some(Loaded { files, mut found, asked, tables, project_files }) = loaded else {
             tracing::info!(root = %root.display(), "what is kept beside the store does not fit it");
             return Ok(None);
         };
         let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
-        let mut graph = Graph { files, resolutions: found };
-        bring_relations_home(&mut graph.resolutions);
+        let relations = Relations::bring_home(&mut found);
+        let graph = Graph { files, resolutions: found };
         let mut resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
         Ok(resident.settle(snapshot)?.then_some(resident))
     }
@@ -121,18 +122,18 @@ impl Resident {
     }
 
     fn known(&self) -> Option<Known<'_>> {
-        self.keys.as_ref().map(|keys| self.known_by(keys))
+        self.keys.as_ref().map(|keys| self.known_by(keys.places()))
     }
 
-    fn known_by<'r>(&'r self, keys: &'r Keys) -> Known<'r> {
+    fn known_by<'r>(&'r self, places: &'r Places) -> Known<'r> {
         Known {
             files: &self.graph.files,
             found: &self.graph.resolutions,
-            relations: &self.relations,
+            relations: self.relations.spoken(),
             asked: &self.asked,
             tables: &self.tables,
             project_files: &self.project_files,
-            keys,
+            places,
         }
     }
 
@@ -143,10 +144,10 @@ impl Resident {
         Ok(self.keys.is_some())
     }
 
-    /// Takes changed files in, here and in the store.
+    /// Takes changed files in, here and in the store, which is the file `store`.
     pub(super) fn apply(
         &mut self,
-        lock: &WriterLock,
+        (lock, store): (&WriterLock, &Path),
         (touched, gone): (Vec<WalkedFile>, &[RepoPath]),
         run: &Run,
     ) -> Result<(Identity, Vec<Timing>), IndexError> {
@@ -154,77 +155,96 @@ impl Resident {
         let mut stopwatch = Stopwatch::start();
         let workers = Workers::start(root, &run.limits)?;
         let project_files = self.project_files.clone();
-        let (records, changed) = self.read(root, touched, gone, run, &workers);
+        let Read { changed, same_paths } = self.read(root, touched, gone, run, &workers);
         let has_project_files = project_files != self.project_files;
         run.check(root)?;
         stopwatch.lap(Phase::Extract);
 
         let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
-        let Self { tables, project_files, asked, .. } = self;
-        let updated = workers.run(|| tables.update(&records, project_files, asked)).map_err(failed)?;
+        let Self { graph, tables, project_files, asked, .. } = self;
+        let only = same_paths.then_some(changed.as_slice());
+        let updated = workers.run(|| tables.update(&graph.files, only, project_files, asked)).map_err(failed)?;
         stopwatch.lap(Phase::Tables);
         let affected: Vec<usize> = updated.affected.iter().map(|file| file.0 as usize).collect();
-        let results = resolve(&self.tables, &records, affected.iter().copied(), run, &workers);
+        let results = resolve(&self.tables, &self.graph.files, affected.iter().copied(), run, &workers);
         run.check(root)?;
-        let before = self.take_results(records, &updated, results);
-        let related = self.settle_relations(&before);
+        let before = self.take_results(&changed, &updated, results);
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-        let is_changed: FxHashSet<FileId> = changed.iter().copied().collect();
-        let resolved: Vec<(FileId, FileResolution)> =
-            before.resolutions.into_iter().filter(|(file, _)| !is_changed.contains(file)).collect();
-        let amendment =
-            Amendment { graph: &self.graph, origins: &before.origins, changed: &changed, resolved: &resolved, related: &related };
+        let amendment = Amendment {
+            graph: &self.graph,
+            origins: &before.origins,
+            changed: &changed,
+            replaced: &before.replaced,
+            resolved: &before.resolved,
+            related: &before.related,
+        };
         let known = self.identity.zip(self.keys.take());
         let (identity, mut keys) = known.expect("a resident that is kept has settled with its store");
         let mut places: Vec<usize> = affected.into_iter().chain(changed.iter().map(|file| file.0 as usize)).collect();
         places.sort_unstable();
         places.dedup();
-        let mut kept = None;
-        let after = amendment.write(lock, identity, &mut keys, |store, keys, after| {
-            let is_changed = |place: usize| u32::try_from(place).is_ok_and(|place| is_changed.contains(&FileId(place)));
+        let mut kept = Ok(None);
+        let after = amendment.write(lock, (store, identity), &mut keys, |keys, after| {
+            let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
             let piece = self.known_by(keys).piece(&places, is_changed, has_project_files);
-            let added = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
-            kept = Some((store.to_path_buf(), added));
+            kept = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
         })?;
         self.keys = Some(keys);
         self.identity = Some(after);
         let is_small = |added: &Grown| added.appended <= added.first.max(LEAST_APPENDED);
         match kept {
-            Some((_, Ok(Some(added)))) if is_small(&added) => {}
-            Some((store, Ok(_))) => self.save(lock, &store, run),
-            Some((_, Err(error))) => tracing::info!(%error, "what is known of a repository is not kept beside its store"),
-            None => {}
+            Ok(Some(added)) if is_small(&added) => {}
+            Ok(_) => self.save(lock, store, run),
+            Err(error) => tracing::info!(%error, "what is known of a repository is not kept beside its store"),
         }
         stopwatch.lap(Phase::Write);
         Ok((after, stopwatch.laps()))
     }
 
-    /// Reads the touched files and those whose language their neighbours decide otherwise now. Gives all records, and which of
-    /// them are new or other ones.
-    fn read(
-        &mut self,
-        root: &Path,
-        touched: Vec<WalkedFile>,
-        gone: &[RepoPath],
-        run: &Run,
-        workers: &Workers,
-    ) -> (Vec<FileRecord>, Vec<FileId>) {
-        let away: FxHashSet<&RepoPath> = gone.iter().chain(touched.iter().map(|file| &file.path)).collect();
-        let mut kept: Vec<FileRecord> = self.graph.files.iter().filter(|record| !away.contains(&record.path)).cloned().collect();
-        let known = |path: &RepoPath| self.graph.files.binary_search_by(|record| record.path.cmp(path)).is_ok();
-        let has_same_paths = gone.is_empty() && touched.iter().all(|file| known(&file.path));
-        let neighbours = if has_same_paths {
-            self.neighbours.clone()
-        } else {
-            plan::neighbours(kept.iter().map(|record| &record.path).chain(touched.iter().map(|file| &file.path)))
-        };
+    /// Reads the touched files and those whose language their neighbours decide otherwise now.
+    fn read(&mut self, root: &Path, touched: Vec<WalkedFile>, gone: &[RepoPath], run: &Run, workers: &Workers) -> Read {
         let mut touched = touched;
-        kept.retain(|record| {
-            if has_same_paths {
-                return true;
-            }
+        let same_paths = gone.is_empty() && touched.iter().all(|file| self.position(&file.path).is_some());
+        let neighbours = if same_paths { std::mem::take(&mut self.neighbours) } else { self.make_way(&mut touched, gone) };
+        let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
+        self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
+        let plan = plan::plan_among(touched, neighbours);
+        let taken = take_in::take_in(root, &plan, run, workers);
+        self.neighbours = plan.into_neighbours();
+        self.project_files.extend(taken.project_files);
+        self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
+        let mut changed: Vec<FileId> = if same_paths {
+            let put = |record: FileRecord| {
+                let place = self.position(&record.path)?;
+                self.graph.files[place.0 as usize] = record;
+                Some(place)
+            };
+            taken.files.into_iter().filter_map(put).collect()
+        } else {
+            self.graph.files.extend(taken.files);
+            self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
+            let files = &self.graph.files;
+            ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
+        };
+        changed.sort_unstable();
+        Read { changed, same_paths }
+    }
+
+    fn position(&self, path: &RepoPath) -> Option<FileId> {
+        let place = self.graph.files.binary_search_by(|record| record.path.cmp(path)).ok()?;
+        Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
+    }
+
+    /// Removes the files that are gone or read again, where other paths are there than before. Adds those to `touched` whose
+    /// language their neighbours decide otherwise; gives the neighbours.
+    fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
+        let away: FxHashSet<RepoPath> = gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
+        self.graph.files.retain(|record| !away.contains(&record.path));
+        let left = self.graph.files.iter().map(|record| &record.path);
+        let neighbours = plan::neighbours(left.chain(touched.iter().map(|file| &file.path)));
+        self.graph.files.retain(|record| {
             let directory = record.path.directory();
             let settled =
                 neighbours.get(directory) == self.neighbours.get(directory) || !plan::is_settled_by_neighbours(&record.path);
@@ -234,95 +254,103 @@ impl Resident {
             }
             settled
         });
-        let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
-        self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
-        let plan = plan::plan_among(touched, neighbours);
-        let taken = take_in::take_in(root, &plan, run, workers);
-        self.neighbours = plan.into_neighbours();
-        self.project_files.extend(taken.project_files);
-        self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
-        kept.extend(taken.files);
-        kept.sort_by(|a, b| a.path.cmp(&b.path));
-        let changed = ids(&kept).filter(|id| again.contains(&kept[id.0 as usize].path)).collect();
-        (kept, changed)
+        neighbours
     }
 
-    /// Puts results in their places and moves those that stay. Gives what was there before, in terms of positions now.
-    fn take_results(
-        &mut self,
-        records: Vec<FileRecord>,
-        updated: &Updated,
-        results: Vec<(usize, crate::resolve::Resolved)>,
-    ) -> Before {
-        let moved = &updated.moved;
-        let stays = moved.len() == records.len() && ids(&records).zip(moved).all(|(id, to)| *to == Some(id));
-        let mut origins = vec![None; records.len()];
-        let mut resolutions = vec![FileResolution::default(); records.len()];
-        let mut relations = vec![Vec::new(); records.len()];
-        let mut asked = vec![Asked::default(); records.len()];
-        let old = std::mem::take(&mut self.graph).resolutions.into_iter();
-        let old = old.zip(std::mem::take(&mut self.relations)).zip(moved);
-        for (origin, ((mut resolution, mut spoken), to)) in old.enumerate() {
-            let Some(to) = to else { continue };
-            if !stays {
-                move_files(&mut resolution, moved);
-                spoken.iter_mut().for_each(|relation| move_relation(relation, moved));
+    /// Puts results in their places, moves those that stay, and puts relations to the files that they start in. Gives what was
+    /// there before, in terms of positions now.
+    fn take_results(&mut self, changed: &[FileId], updated: &Updated, results: Vec<(usize, Resolved)>) -> Before {
+        let mut homes = BTreeSet::new();
+        let mut before = self.move_results(&updated.moved, &mut homes);
+        let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
+        let skipped = changed.iter().map(|file| file.0 as usize).filter(|&place| self.graph.files[place].content.is_err());
+        let skipped: Vec<(usize, Resolved)> = skipped.map(|place| (place, Resolved::default())).collect();
+        let mut at_home_before = BTreeMap::new();
+        for (place, Resolved { mut resolution, asked }) in results.into_iter().chain(skipped) {
+            self.relations.set(place, std::mem::take(&mut resolution.relations), &mut homes);
+            let old = std::mem::replace(&mut self.graph.resolutions[place], resolution);
+            at_home_before.insert(place, old.relations.clone());
+            self.asked[place] = asked;
+            if is_changed(place) {
+                before.replaced.push(old);
+            } else {
+                let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+                before.resolved.push((id, old));
             }
-            let place = to.0 as usize;
-            origins[place] = Some(origin);
-            resolutions[place] = resolution;
-            relations[place] = spoken;
         }
-        let own: Vec<Vec<Relation>> = resolutions.iter().map(|found| found.relations.clone()).collect();
-        for (place, kept) in std::mem::take(&mut self.asked).into_iter().enumerate() {
-            asked[place] = kept;
+        before.resolved.sort_by_key(|(file, _)| *file);
+        // Files that are gone start nothing any more.
+        for place in homes.into_iter().filter(|&place| place < self.graph.files.len()) {
+            let now = self.relations.at_home(place);
+            let found = &mut self.graph.resolutions[place].relations;
+            let old = at_home_before.remove(&place).unwrap_or_else(|| std::mem::take(found));
+            if now != old {
+                before.related.push(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")));
+            }
+            *found = now;
         }
-        let is_skipped = |place: usize| records[place].content.is_err();
-        let mut before = Vec::with_capacity(results.len());
-        for place in (0..records.len()).filter(|&place| is_skipped(place)) {
-            resolutions[place] = FileResolution::default();
-            relations[place] = Vec::new();
-            asked[place] = Asked::default();
-        }
-        for (place, resolved) in results {
-            let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
-            relations[place] = resolved.resolution.relations.clone();
-            before.push((id, std::mem::replace(&mut resolutions[place], resolved.resolution)));
-            asked[place] = resolved.asked;
-        }
-        before.sort_by_key(|(file, _)| *file);
-        self.graph = Graph { files: records, resolutions };
-        self.relations = relations;
-        self.asked = asked;
-        Before { origins, resolutions: before, relations: own }
+        before
     }
 
-    /// Puts every relation to the file that it starts in. Gives the files that start other ones than before.
-    fn settle_relations(&mut self, before: &Before) -> Vec<FileId> {
-        for (found, spoken) in self.graph.resolutions.iter_mut().zip(&self.relations) {
-            found.relations.clone_from(spoken);
+    /// Gives what is known of files the positions that these have now. Adds the files to `homes` in which relations started of
+    /// which files speak that are gone.
+    fn move_results(&mut self, moved: &[Option<FileId>], homes: &mut BTreeSet<usize>) -> Before {
+        let count = self.graph.files.len();
+        let mut before = Before { origins: vec![None; count], ..Before::default() };
+        for (origin, to) in moved.iter().enumerate() {
+            if let Some(to) = to {
+                before.origins[to.0 as usize] = Some(origin);
+            }
         }
-        bring_relations_home(&mut self.graph.resolutions);
-        let after = self.graph.resolutions.iter().map(|found| &found.relations);
-        ids(&self.graph.files).zip(after.zip(&before.relations)).filter(|(_, (a, b))| a != b).map(|(id, _)| id).collect()
+        if moved.len() == count && ids(count).zip(moved).all(|(id, to)| *to == Some(id)) {
+            return before;
+        }
+        let mut resolutions = vec![FileResolution::default(); count];
+        let mut spoken = vec![Vec::new(); count];
+        let old = std::mem::take(&mut self.graph.resolutions).into_iter();
+        for ((mut found, mut said), to) in old.zip(std::mem::take(&mut self.relations).into_spoken()).zip(moved) {
+            move_files(&mut found, moved);
+            said.iter_mut().for_each(|relation| move_relation(relation, moved));
+            match to {
+                Some(to) => (resolutions[to.0 as usize], spoken[to.0 as usize]) = (found, said),
+                None => {
+                    homes.extend(relations::strays(usize::MAX, &said));
+                    before.replaced.push(found);
+                }
+            }
+        }
+        self.graph.resolutions = resolutions;
+        self.relations = Relations::new(spoken);
+        before
     }
 }
 
 /// So many bytes of changes are kept beside a store before everything is written again, however small the first part is.
 const LEAST_APPENDED: u64 = 1 << 20;
 
+/// What was read.
+struct Read {
+    /// The files that are new or other ones, in order.
+    changed: Vec<FileId>,
+    /// Whether there are the same paths as before.
+    same_paths: bool,
+}
+
 /// How things were, in terms of positions now.
+#[derive(Default)]
 struct Before {
     /// Where each file was.
     origins: Vec<Option<usize>>,
-    /// Of the files that were resolved again.
-    resolutions: Vec<(FileId, FileResolution)>,
-    /// The relations that started in each file.
-    relations: Vec<Vec<Relation>>,
+    /// What was found for files that are gone or other ones.
+    replaced: Vec<FileResolution>,
+    /// What was found for the others that were resolved again.
+    resolved: Vec<(FileId, FileResolution)>,
+    /// Files that start other relations now.
+    related: Vec<FileId>,
 }
 
-fn ids(files: &[FileRecord]) -> impl Iterator<Item = FileId> + use<> {
-    (0..u32::try_from(files.len()).expect("a repository has far fewer than 2^32 files")).map(FileId)
+fn ids(count: usize) -> impl Iterator<Item = FileId> {
+    (0..u32::try_from(count).expect("a repository has far fewer than 2^32 files")).map(FileId)
 }
 
 /// Stands for a file that is gone: equal to no other.

@@ -13,7 +13,7 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relatio
 use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::model::{LanguageId, RepoPath};
 use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables};
-use crate::store::{Beside, FileRow, Keys};
+use crate::store::{Beside, FileRow, Places};
 
 /// Goes up when pieces, interfaces or the hashes in what was asked mean something else: older ones are not read then.
 const ENCODING: u64 = 2;
@@ -36,7 +36,7 @@ pub(super) struct Known<'r> {
     pub(super) asked: &'r [Asked],
     pub(super) tables: &'r Tables,
     pub(super) project_files: &'r [ProjectFile],
-    pub(super) keys: &'r Keys,
+    pub(super) places: &'r Places,
 }
 
 /// The files of each piece when all are saved.
@@ -59,7 +59,7 @@ impl Known<'_> {
     /// A piece about some files: those of which `has_facts` holds with their facts, the others without. The project files
     /// stand in one piece of those that are saved together.
     pub(super) fn piece(&self, places: &[usize], has_facts: impl Fn(usize) -> bool, has_project_files: bool) -> Vec<u8> {
-        let lasting = |file: FileId| self.keys.file(file).unwrap_or(u32::MAX);
+        let lasting = |file: FileId| self.places.file(file).unwrap_or(u32::MAX);
         let (mut head, mut body) = (Writer::default(), Writer::default());
         let mut write = || -> Option<()> {
             head.flag(has_project_files)?;
@@ -104,8 +104,8 @@ fn write_facts(body: &mut Writer, stamp: &FileStamp, facts: &FileFacts, interfac
 /// What was saved, in terms of positions.
 pub(super) struct Loaded {
     pub(super) files: Vec<FileRecord>,
+    /// With the relations that each file speaks of.
     pub(super) found: Vec<FileResolution>,
-    pub(super) relations: Vec<Vec<Relation>>,
     pub(super) asked: Vec<Asked>,
     pub(super) tables: Tables,
     pub(super) project_files: Vec<ProjectFile>,
@@ -170,7 +170,6 @@ pub(super) fn load(beside: &Beside, rows: &[FileRow], run: &Run, workers: &Worke
     let mut loaded = Loaded {
         files: Vec::with_capacity(rows.len()),
         found: Vec::with_capacity(rows.len()),
-        relations: Vec::with_capacity(rows.len()),
         asked: Vec::with_capacity(rows.len()),
         tables: Tables::default(),
         project_files,
@@ -179,7 +178,6 @@ pub(super) fn load(beside: &Beside, rows: &[FileRow], run: &Run, workers: &Worke
     for (_, file) in files {
         let file = file?;
         loaded.files.push(file.record);
-        loaded.relations.push(file.found.relations.clone());
         loaded.found.push(file.found);
         loaded.asked.push(file.asked);
         prepared.push(file.prepared);

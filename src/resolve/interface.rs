@@ -8,7 +8,12 @@ use std::hash::{Hash, Hasher};
 
 /// The number of a file. `contexts` tells where closures and objects stand.
 pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
-    let mut reach = Reach::new(facts, contexts);
+    of_first(facts, facts.symbols.len(), contexts)
+}
+
+/// The number that a file would have if it had only so many of its symbols. Those left out are functions at its top.
+pub(super) fn of_first(facts: &FileFacts, symbols: usize, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
+    let mut reach = Reach::new(facts, symbols, contexts);
     reach.start();
     while let Some(step) = reach.waiting.pop() {
         match step {
@@ -30,6 +35,7 @@ enum Step {
 /// What others can get to, starting at symbols and the names outside of bodies.
 struct Reach<'f> {
     facts: &'f FileFacts,
+    symbols: &'f [Symbol],
     contexts: &'f FxHashMap<ScopeId, Context>,
     by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>>,
     by_scope: FxHashMap<ScopeId, Vec<usize>>,
@@ -44,7 +50,7 @@ struct Reach<'f> {
 }
 
 impl<'f> Reach<'f> {
-    fn new(facts: &'f FileFacts, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
+    fn new(facts: &'f FileFacts, symbols: usize, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
         let mut by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>> = FxHashMap::default();
         let mut by_scope: FxHashMap<ScopeId, Vec<usize>> = FxHashMap::default();
         for (position, binding) in facts.bindings.iter().enumerate() {
@@ -53,6 +59,7 @@ impl<'f> Reach<'f> {
         }
         Self {
             facts,
+            symbols: &facts.symbols[..symbols],
             contexts,
             by_name,
             by_scope,
@@ -71,7 +78,7 @@ impl<'f> Reach<'f> {
                 self.open_scope(ScopeId::at(position));
             }
         }
-        for symbol in &self.facts.symbols {
+        for symbol in self.symbols {
             for expr in [symbol.ty, symbol.owner, symbol.implements] {
                 self.want(expr);
             }
@@ -91,7 +98,7 @@ impl<'f> Reach<'f> {
             self.want_scope(import.scope);
         }
         // Which conditions hold for a symbol is a matter of places.
-        self.places.extend(self.facts.symbols.iter().map(last_byte));
+        self.places.extend(self.symbols.iter().map(last_byte));
         self.places.extend(self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]));
     }
 
@@ -130,7 +137,10 @@ impl<'f> Reach<'f> {
         self.want_scope(scope);
         if !std::mem::replace(&mut self.open[position], true) {
             for binding in self.by_scope.get(&scope).cloned().unwrap_or_default() {
-                self.want_binding(binding);
+                let symbol = self.facts.bindings[binding].symbol;
+                if symbol.get().is_none_or(|symbol| symbol < self.symbols.len()) {
+                    self.want_binding(binding);
+                }
             }
         }
     }
@@ -233,8 +243,8 @@ impl<'f> Reach<'f> {
         for (position, scope) in reached(&facts.scopes, &self.scopes) {
             ranks.scope(&mut hasher, position, scope);
         }
-        facts.symbols.len().hash(&mut hasher);
-        for symbol in &facts.symbols {
+        self.symbols.len().hash(&mut hasher);
+        for symbol in self.symbols {
             ranks.symbol(&mut hasher, symbol);
         }
         for (_, binding) in reached(&facts.bindings, &self.bindings) {

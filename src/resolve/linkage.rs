@@ -5,7 +5,7 @@ use super::ty::Entity;
 use super::unit::Unit;
 use super::{Name, Program, Resolver, Symbols};
 use crate::grammar::ModuleSystem;
-use crate::model::facts::{BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
+use crate::model::facts::{Binding, BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -96,6 +96,31 @@ impl Linkage {
                 _ => {}
             }
         }
+    }
+
+    /// Takes the names of functions away that are the last symbols of a file, and whose names no other symbol has.
+    pub(super) fn remove_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
+        for (key, _) in self.last(file, unit, symbols) {
+            self.names.remove(&key);
+        }
+    }
+
+    /// Puts the names of functions in that are the last symbols of a file, and whose names no file had. Files come in order.
+    pub(super) fn add_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
+        for (key, symbol) in self.last(file, unit, symbols) {
+            self.names.entry(key).or_default().push(symbol);
+        }
+    }
+
+    fn last(&self, file: FileId, unit: &Unit<'_>, symbols: usize) -> Vec<((Space, Name), SymbolRef)> {
+        let bindings = unit.facts.bindings.iter().filter(|binding| {
+            binding.kind == BindingKind::Symbol && binding.symbol.get().is_some_and(|symbol| symbol >= symbols)
+        });
+        let put = |binding: &Binding| {
+            let space = *self.of_scope.get(&(file, binding.scope))?;
+            Some(((space, unit.name(binding.name)), SymbolRef { file, symbol: binding.symbol }))
+        };
+        bindings.filter_map(put).collect()
     }
 
     fn add_names(&mut self, file: FileId, unit: &Unit<'_>) {

@@ -32,6 +32,12 @@ pub(super) struct Content {
     pub(super) table: Arc<UnitTable>,
 }
 
+impl Content {
+    pub(super) fn unit(&self) -> Unit<'_> {
+        Unit { facts: &self.facts, language: self.language, table: &self.table }
+    }
+}
+
 /// What resolving one file gave, and what it depends on.
 #[derive(Clone, Debug, Default)]
 pub struct Resolved {
@@ -160,8 +166,7 @@ impl Tables {
     }
 
     pub(super) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
-        let content = self.files.get(file.0 as usize)?.content.as_ref()?;
-        Some(Unit { facts: &content.facts, language: content.language, table: &content.table })
+        Some(self.files.get(file.0 as usize)?.content.as_ref()?.unit())
     }
 
     pub(super) fn name_of(&self, symbol: SymbolRef) -> Name {

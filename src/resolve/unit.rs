@@ -2,8 +2,10 @@
 
 use super::Name;
 use crate::grammar::Language;
+use crate::model::SymbolKind;
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, HELD_AS, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, HELD_AS, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol,
+    flags,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -128,6 +130,27 @@ impl UnitTable {
         let contexts = contexts(facts);
         let interface = interface.unwrap_or_else(|| super::interface::of(facts, &contexts));
         Self { names: texts, bindings, scope_starts, reexports, wildcards, owners, contexts, interface }
+    }
+}
+
+impl Unit<'_> {
+    /// How many symbols there are before the functions at the end of the file, outside of everything, of which others can only
+    /// know by names that are `new`.
+    pub(super) fn symbols_before(&self, new: &FxHashSet<Name>) -> usize {
+        let is_apart = |symbol: &&Symbol| {
+            symbol.kind == SymbolKind::Function
+                && symbol.scope == ScopeId(0)
+                && symbol.container == LocalSymbol::NONE
+                && symbol.owner == ExprId::NONE
+                && symbol.flags & flags::DEFAULT_EXPORT == 0
+                && new.contains(&self.name(symbol.name))
+        };
+        self.facts.symbols.len() - self.facts.symbols.iter().rev().take_while(is_apart).count()
+    }
+
+    /// Stands for what others may look at in the first symbols of the file.
+    pub(super) fn interface_of_first(&self, symbols: usize) -> u64 {
+        super::interface::of_first(self.facts, symbols, &self.table.contexts)
     }
 }
 

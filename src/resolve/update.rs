@@ -4,9 +4,10 @@
 use super::answers::Answers;
 use super::asked::{Asked, Files, Question};
 use super::tables::{Content, File, Tables, content};
+use super::unit::Unit;
 use super::{Name, ProjectFile};
 use crate::model::graph::{FileId, FileRecord};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// What a change of files means for what is known of them.
@@ -20,19 +21,42 @@ pub struct Updated {
 
 impl Tables {
     /// Makes the tables those of `records`, which are sorted by path; a file that has not changed has the same facts, not
-    /// only equal ones. `asked` has what was looked at for each file before, and then for each file that is not affected.
-    pub fn update(&mut self, records: &[FileRecord], project_files: &[ProjectFile], asked: &mut Vec<Asked>) -> Updated {
-        let taken = self.take_in(records);
+    /// only equal ones. `changed` names the files that may have changed, if the paths are those before. `asked` has what was
+    /// looked at for each file before, and then for each file that is not affected.
+    pub fn update(
+        &mut self,
+        records: &[FileRecord],
+        changed: Option<&[FileId]>,
+        project_files: &[ProjectFile],
+        asked: &mut Vec<Asked>,
+    ) -> Updated {
+        let taken = match changed {
+            Some(changed) => self.take_in_some(records, changed),
+            None => self.take_in_all(records),
+        };
         let in_place =
             !taken.is_other_shape && project_files == self.project_files && !asks_about(&self.asked, &taken.flipped, self);
         let mut affected: Vec<bool> = if in_place {
-            for (file, content) in self.files.iter_mut().zip(taken.contents) {
-                file.content = content;
+            for Apart { file, symbols, old, .. } in &taken.apart {
+                self.linkage.remove_last(*file, &old.unit(), *symbols);
+            }
+            for Apart { file, symbols, new, .. } in &taken.apart {
+                self.linkage.add_last(*file, &new.unit(), *symbols);
+            }
+            for (file, content) in taken.contents {
+                self.files[file.0 as usize].content = content;
             }
             asked.iter().map(|asked| asked.unknown || asks_about(asked, &taken.flipped, self)).collect()
         } else {
-            let files = records.iter().zip(taken.contents);
-            let files = files.map(|(record, content)| File { path: record.path.clone(), content }).collect();
+            let mut files: Vec<File> = records.iter().map(|record| File { path: record.path.clone(), content: None }).collect();
+            for (file, to) in self.files.iter().zip(&taken.moved) {
+                if let Some(to) = to {
+                    files[to.0 as usize].content.clone_from(&file.content);
+                }
+            }
+            for (file, content) in taken.contents {
+                files[file.0 as usize].content = content;
+            }
             let names = std::mem::take(&mut self.names);
             let mut tables = Self::over(files, names, project_files.to_vec());
             std::mem::swap(self, &mut tables);
@@ -58,8 +82,20 @@ impl Tables {
         Updated { moved: taken.moved, affected }
     }
 
-    /// Compares the files with those before and counts their names; changes nothing else.
-    fn take_in(&mut self, records: &[FileRecord]) -> Taken {
+    /// Compares some files with those before, where the paths are the same; see `take_in_all`.
+    fn take_in_some(&mut self, records: &[FileRecord], changed: &[FileId]) -> Taken {
+        let mut taken = Taken { moved: self.ids().map(Some).collect(), ..Taken::default() };
+        let mut left: Vec<Content> = Vec::new();
+        for &file in changed {
+            let place = file.0 as usize;
+            self.compare(&mut taken, &mut left, file, Some(place), &records[place]);
+        }
+        self.let_go(&mut taken, left);
+        taken
+    }
+
+    /// Compares all files with those before and counts their names; changes nothing else.
+    fn take_in_all(&mut self, records: &[FileRecord]) -> Taken {
         let mut taken = Taken { moved: vec![None; self.files.len()], ..Taken::default() };
         let mut left: Vec<Content> = Vec::new();
         let mut before = 0;
@@ -70,50 +106,65 @@ impl Tables {
                 taken.is_other_shape = true;
                 before += 1;
             }
-            let known = self.files.get(before).filter(|known| known.path == record.path);
-            let old = known.and_then(|known| known.content.clone());
-            if known.is_some() {
-                taken.moved[before] = Some(file);
-            } else {
-                taken.is_other_shape = true;
+            let known = Some(before).filter(|&before| self.files.get(before).is_some_and(|known| known.path == record.path));
+            match known {
+                Some(known) => taken.moved[known] = Some(file),
+                None => taken.is_other_shape = true,
             }
-            let same = match (&old, record.content.as_ref().ok()) {
-                (Some(old), Some(facts)) => {
-                    Arc::ptr_eq(&old.facts, facts)
-                        && record.language.is_some_and(|is| std::ptr::eq(old.language, crate::grammar::language(is)))
-                }
-                (None, None) => known.is_some(),
-                _ => false,
-            };
-            if same {
-                taken.contents.push(old);
-            } else {
-                let new = content(record, &mut self.names);
-                if let Some(new) = &new {
-                    taken.flipped.extend(self.names.add(&new.table));
-                }
-                let alike = |old: &Content, new: &Content| {
-                    old.table.interface == new.table.interface && std::ptr::eq(old.language, new.language)
-                };
-                let looks_the_same = matches!((&old, &new), (Some(old), Some(new)) if alike(old, new));
-                if !looks_the_same {
-                    taken.is_other_shape = true;
-                    if known.is_some() {
-                        taken.changed_before.insert(FileId(u32::try_from(before).expect("it was a position before")));
-                    }
-                }
-                left.extend(old);
-                taken.changed.push(file);
-                taken.contents.push(new);
-            }
+            self.compare(&mut taken, &mut left, file, known, record);
             before += usize::from(known.is_some());
         }
         taken.is_other_shape |= before < self.files.len();
         left.extend(self.files[before..].iter().filter_map(|file| file.content.clone()));
+        self.let_go(&mut taken, left);
+        taken
+    }
+
+    /// Compares a file with what it was at a position before, if it was there. What it was is `left` if it is not that any more.
+    fn compare(&mut self, taken: &mut Taken, left: &mut Vec<Content>, file: FileId, known: Option<usize>, record: &FileRecord) {
+        let old = known.and_then(|known| self.files[known].content.as_ref());
+        let same = match (old, record.content.as_ref().ok()) {
+            (Some(old), Some(facts)) => {
+                Arc::ptr_eq(&old.facts, facts)
+                    && record.language.is_some_and(|is| std::ptr::eq(old.language, crate::grammar::language(is)))
+            }
+            (None, None) => known.is_some(),
+            _ => false,
+        };
+        if same {
+            return;
+        }
+        let old = old.cloned();
+        let new = content(record, &mut self.names);
+        if let Some(new) = &new {
+            taken.flipped.extend(self.names.add(&new.table));
+        }
+        let known = known.map(|known| FileId(u32::try_from(known).expect("it was a position before")));
+        match (&old, &new, known) {
+            (Some(old), Some(new), Some(known)) if std::ptr::eq(old.language, new.language) => {
+                if old.table.interface != new.table.interface {
+                    taken.unlike.push((known, old.clone(), new.clone()));
+                }
+            }
+            _ => taken.look_different(known),
+        }
+        left.extend(old);
+        taken.changed.push(file);
+        taken.contents.push((file, new));
+    }
+
+    /// Counts out the names of files as they were, and tells which files others see something else of.
+    fn let_go(&mut self, taken: &mut Taken, left: Vec<Content>) {
         for old in left {
             taken.flipped.extend(self.names.remove(&old.table));
         }
-        taken
+        let flipped = taken.flipped.iter().copied().collect();
+        for (file, old, new) in std::mem::take(&mut taken.unlike) {
+            match differ_after(&old.unit(), &new.unit(), &flipped) {
+                Some(symbols) => taken.apart.push(Apart { file, symbols, old, new }),
+                None => taken.look_different(Some(file)),
+            }
+        }
     }
 
     /// For each file before the change: whether something it was told is otherwise now.
@@ -163,16 +214,50 @@ impl Tables {
 struct Taken {
     /// By position before.
     moved: Vec<Option<FileId>>,
-    /// By position now.
-    contents: Vec<Option<Content>>,
+    /// What the files are that are not what they were, by position now.
+    contents: Vec<(FileId, Option<Content>)>,
     /// Files that have other facts now, by position now.
     changed: Vec<FileId>,
     /// Files of which others see something else now, by position before.
     changed_before: Files,
     /// Names that some file has now and none had, or the other way round.
     flipped: Vec<Name>,
+    /// Files of which others may see something else, by position before, as they were and as they are.
+    unlike: Vec<(FileId, Content, Content)>,
+    /// Files that differ in functions that only they can speak of.
+    apart: Vec<Apart>,
     /// Whether tables may be others: files came or went, or others see something else of one.
     is_other_shape: bool,
+}
+
+impl Taken {
+    /// Others see something else of a file, which was at this position if it was there.
+    fn look_different(&mut self, known: Option<FileId>) {
+        self.is_other_shape = true;
+        if let Some(known) = known {
+            self.changed_before.insert(known);
+        }
+    }
+}
+
+/// A file that differs from what it was in functions that nobody else can have asked about.
+struct Apart {
+    /// Its position before.
+    file: FileId,
+    /// How many symbols it has before these functions.
+    symbols: usize,
+    old: Content,
+    new: Content,
+}
+
+/// After how many symbols two states of a file differ, as far as others can tell, if it is only in functions at its end whose names
+/// no file had before, or none has any more. A function is found by its name alone, so that nobody who asked before got one of
+/// them for an answer, or missed one, and the symbols before them keep their places.
+fn differ_after(old: &Unit<'_>, new: &Unit<'_>, flipped: &FxHashSet<Name>) -> Option<usize> {
+    let symbols = old.symbols_before(flipped);
+    let has_any = symbols < old.facts.symbols.len() || symbols < new.facts.symbols.len();
+    let is_so = has_any && symbols == new.symbols_before(flipped);
+    (is_so && old.interface_of_first(symbols) == new.interface_of_first(symbols)).then_some(symbols)
 }
 
 fn asks_about(asked: &Asked, flipped: &[Name], tables: &Tables) -> bool {

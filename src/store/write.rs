@@ -3,6 +3,7 @@
 //! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
 
 mod amend;
+mod counted;
 mod known;
 mod numbering;
 
@@ -14,7 +15,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{CachedStatement, Connection, params};
 
-pub use self::amend::{Amendment, Keys, carry_over};
+pub use self::amend::{Amendment, Keys, Places, carry_over};
 use self::numbering::{FileNames, FileSites, Numbering, name_of};
 use super::blocks;
 use super::connection::Store;
@@ -56,6 +57,12 @@ pub struct Published {
 }
 
 impl Published {
+    /// A store that was changed in place.
+    pub fn in_place(identity: Identity, path: PathBuf) -> Result<Self, StoreError> {
+        let file = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        Ok(Self { identity, path, bytes: file.len() })
+    }
+
     /// Whether the file was made for this state; else an earlier one was changed in place.
     pub fn is_whole(&self, location: &Location) -> bool {
         self.path == location.generation_path(self.identity.generation)

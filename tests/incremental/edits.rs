@@ -147,7 +147,7 @@ impl Tree {
 
     /// Does one edit and says which.
     pub(super) fn edit(&mut self) -> String {
-        let kind = self.random.below(16);
+        let kind = self.random.below(18);
         let Some((path, style)) = self.source() else { return self.add(0) };
         match kind {
             0 => {
@@ -212,6 +212,22 @@ impl Tree {
                 self.write(&path, text);
                 format!("{from} is {to} in {path}")
             }
+            13 | 14 => {
+                // A function at the end: one more, or one less.
+                let number = self.random.below(4);
+                let ending = path.rsplit('.').next().unwrap_or_default();
+                let function = match ending {
+                    "py" => format!("\n\ndef extra_{number}():\n    return open()\n"),
+                    "js" | "ts" | "tsx" => format!("\nexport function extra_{number}() {{ return open(); }}\n"),
+                    "rs" => format!("\npub fn extra_{number}() {{ open(); }}\n"),
+                    "go" => format!("\nfunc extra_{number}() {{ open() }}\n"),
+                    _ => format!("\nint extra_{number}(void) {{ return open(); }}\n"),
+                };
+                let text = self.files[&path].clone();
+                let text = text.strip_suffix(&function).map_or_else(|| format!("{text}{function}"), str::to_owned);
+                self.write(&path, text);
+                format!("extra_{number} at the end of {path}, or no more")
+            }
             _ => {
                 // A body: a call beside one that is there.
                 let text = self.files[&path].clone();
@@ -220,7 +236,7 @@ impl Tree {
                     return "nothing".to_owned();
                 }
                 let at = calls[self.random.below(calls.len())];
-                let name = ["open", "read", "merge", "fetch"][self.random.below(4)];
+                let name = ["open", "read", "merge", "fetch", "extra_0", "extra_1"][self.random.below(6)];
                 let end = if path.ends_with(".py") { "\n        " } else { "; " };
                 let text = format!("{}{name}(){end}{}", &text[..at], &text[at..]);
                 self.write(&path, text);

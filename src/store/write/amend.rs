@@ -10,12 +10,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::counted::Recounted;
 use super::known::{RemovedNames, Sets};
-use super::numbering::{FileSites, Numbering, key, name_of, references};
+use super::numbering::{FileSites, Numbering, key, name_of, references, symbols_in};
 use super::{RowWriter, file_edges, relations};
 use crate::model::Verdict;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, Target};
-use crate::store::connection::{Snapshot, Store, log_of};
+use crate::store::connection::{Snapshot, log_of};
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, WriterLock};
 use crate::store::rows::{FileRow, Identity};
@@ -24,9 +25,13 @@ use crate::store::statements;
 /// The keys of a graph's files in a store, and how often each symbol is referred to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Keys {
-    files: Vec<FileKeys>,
+    places: Places,
     references: Vec<Vec<u32>>,
 }
+
+/// The keys of a graph's files in a store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Places(Vec<FileKeys>);
 
 /// The keys of one file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -61,23 +66,29 @@ impl Keys {
             symbols: range(row.first_symbol, row.symbols),
             sites: range(row.first_site, row.sites),
         };
-        Ok(same.then(|| Self { files: rows.iter().map(file).collect(), references: references(graph) }))
+        Ok(same.then(|| Self { places: Places(rows.iter().map(file).collect()), references: references(graph) }))
     }
 
+    /// Those of the files.
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+}
+
+impl Places {
     /// The key of the file at a position; none for positions that the graph does not have.
     pub fn file(&self, place: FileId) -> Option<u32> {
-        self.files.get(place.0 as usize).map(|keys| keys.file)
+        self.0.get(place.0 as usize).map(|keys| keys.file)
     }
 }
 
 /// Whether a row is of this file as it was read.
 fn holds(row: &FileRow, record: &FileRecord) -> bool {
-    let symbols = record.content.as_ref().map_or(0, |facts| facts.symbols.len());
     row.path == record.path
         && row.hash == record.stamp.hash
         && row.language.map(|language| language.0) == record.language.map(|language| u32::from(language.0))
         && row.skipped == record.content.as_ref().err().copied()
-        && row.symbols as usize == symbols
+        && row.symbols as usize == symbols_in(record)
 }
 
 /// What becomes of a store's graph.
@@ -89,6 +100,8 @@ pub struct Amendment<'a> {
     pub origins: &'a [Option<usize>],
     /// Files with other facts or of which other things are known than their facts, by their position now.
     pub changed: &'a [FileId],
+    /// What was found before for files that are gone or changed, in terms of the positions now.
+    pub replaced: &'a [FileResolution],
     /// Files with the same facts that were resolved again, with what was found before, in terms of the positions now.
     pub resolved: &'a [(FileId, FileResolution)],
     /// Files that start other relations than before.
@@ -96,46 +109,49 @@ pub struct Amendment<'a> {
 }
 
 impl Amendment<'_> {
-    /// Writes it to the store that `keys` are of. Nothing is written, and nothing is changed in `keys`, when it fails: a store
-    /// that is not in the state `before` any more is an error of the kind `Missing`.
+    /// Writes it to the file `store`, which `keys` are of. Nothing is written, and nothing is changed in `keys`, when it fails: a
+    /// store that is not in the state `before` any more is an error of the kind `Missing`.
     ///
-    /// `keep` is told the file, the keys and the state just before they hold, so that what is kept beside the store is never
-    /// behind it.
+    /// `keep` is told the keys and the state just before they hold, so that what is kept beside the store is never behind it.
     pub fn write(
         &self,
-        lock: &WriterLock,
-        before: Identity,
+        _lock: &WriterLock,
+        (store, before): (&Path, Identity),
         keys: &mut Keys,
-        keep: impl FnOnce(&Path, &Keys, Identity),
+        keep: impl FnOnce(&Places, Identity),
     ) -> Result<Identity, StoreError> {
-        let store = Store::open_newest(lock.location())?;
-        let path = store.path().to_path_buf();
-        drop(store);
-        let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", &path, &error);
-        let mut connection = open(&path).map_err(failed)?;
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
+        let mut connection = open(store).map_err(failed)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
         let meta = crate::store::read::meta(&transaction).map_err(failed)?;
         if meta.identity != before {
             let detail = "another process has changed it";
-            return Err(StoreError::new(StoreErrorKind::Missing, "changing store", &path, detail));
+            return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));
         }
-        let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", &path, detail);
+        let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
         let last = LastKeys::read(&transaction).map_err(failed)?;
-        let (next, moved) = self.next_keys(keys, &last).map_err(too_large)?;
+        let (next, moved) = self.next_places(&keys.places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
-        Writer { amendment: self, connection: &transaction, old: keys, new: &next, last, symbol_names, removed_names }
+        let counts = Recounted::new(&keys.references, self);
+        let old = &keys.places;
+        Writer { amendment: self, connection: &transaction, old, new: &next, counts: &counts, last, symbol_names, removed_names }
             .write(after, &moved)
             .map_err(failed)?;
-        keep(&path, &next, after);
+        keep(&next, after);
         transaction.commit().map_err(failed)?;
-        *keys = next;
+        let mut others = counts.into_others();
+        let mut count = |(place, origin): (usize, &Option<usize>)| {
+            let before = origin.map(|origin| std::mem::take(&mut keys.references[origin])).unwrap_or_default();
+            others.remove(&place).unwrap_or(before)
+        };
+        keys.references = self.origins.iter().enumerate().map(&mut count).collect();
+        keys.places = next;
         Ok(after)
     }
 
     /// The keys after the change, and the ranges of symbols that move: from where, how many, to where.
-    fn next_keys(&self, keys: &Keys, last: &LastKeys) -> Result<(Keys, Vec<(Range, u32)>), String> {
-        let old = &keys.files;
+    fn next_places(&self, Places(old): &Places, last: &LastKeys) -> Result<(Places, Vec<(Range, u32)>), String> {
         let end = |of: fn(&FileKeys) -> Range, last: u32| {
             old.iter().map(|keys| of(keys).first + of(keys).room).max().unwrap_or(1).max(last + 1)
         };
@@ -151,7 +167,7 @@ impl Amendment<'_> {
                 files.push(known);
                 continue;
             }
-            let symbols = self.graph.files[place].content.as_ref().map_or(0, |facts| facts.symbols.len());
+            let symbols = symbols_in(&self.graph.files[place]);
             let sites = FileSites::new(self.graph, place).len();
             let known = known.unwrap_or_else(|| {
                 next_file += 1;
@@ -167,7 +183,7 @@ impl Amendment<'_> {
             }
             files.push(own);
         }
-        Ok((Keys { files, references: references(self.graph) }, moved))
+        Ok((Places(files), moved))
     }
 
     /// Files of which all rows are written again: what changed, and what has other sites that are stored.
@@ -187,8 +203,8 @@ const SHORT_LOG: u64 = 4 << 20;
 /// Carries over to the newest store of a repository what has been written beside it, if that is much. Readers and writers
 /// go on meanwhile.
 pub fn carry_over(location: &Location) -> Result<(), StoreError> {
-    let store = Store::open_newest(location)?;
-    let path = store.path().to_path_buf();
+    let Some(&newest) = location.generations()?.first() else { return Ok(()) };
+    let path = location.generation_path(newest);
     if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
         return Ok(());
     }
@@ -236,8 +252,9 @@ impl LastKeys {
 struct Writer<'w> {
     amendment: &'w Amendment<'w>,
     connection: &'w Connection,
-    old: &'w Keys,
-    new: &'w Keys,
+    old: &'w Places,
+    new: &'w Places,
+    counts: &'w Recounted<'w>,
     last: LastKeys,
     /// How many names are in order.
     symbol_names: u32,
@@ -270,7 +287,7 @@ impl Writer<'_> {
         let updated: Vec<&(FileId, FileResolution)> =
             self.amendment.resolved.iter().filter(|(file, _)| !rewritten.contains(file)).collect();
         for (file, _) in &updated {
-            let sites = self.new.files[file.0 as usize].sites;
+            let sites = self.new.0[file.0 as usize].sites;
             self.lists_of(sites, &mut lists)?;
         }
         let numbering = self.number(&places, &updated)?;
@@ -279,7 +296,7 @@ impl Writer<'_> {
         rows.candidates(&numbering)?;
         for &place in &places {
             rows.file(graph, &numbering, place, &graph.files[place])?;
-            let symbols = self.new.files[place].symbols;
+            let symbols = self.new.0[place].symbols;
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
         for (file, before) in &updated {
@@ -287,14 +304,14 @@ impl Writer<'_> {
         }
         for file in self.amendment.related.iter().filter(|file| !rewritten.contains(file)) {
             let place = file.0 as usize;
-            let symbols = self.new.files[place].symbols;
+            let symbols = self.new.0[place].symbols;
             self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
             relations(&rows, graph, &numbering, place)?;
         }
         self.references(&rewritten)?;
         self.remove_unused(lists)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let total = |of: fn(&FileKeys) -> u32| self.new.files.iter().map(|keys| u64::from(of(keys))).sum::<u64>();
+        let total = |of: fn(&FileKeys) -> u32| self.new.0.iter().map(|keys| u64::from(of(keys))).sum::<u64>();
         self.run(
             statements::SET_META,
             params![
@@ -311,11 +328,11 @@ impl Writer<'_> {
     /// Removes all rows of files that are gone or written again.
     fn remove_files(&self, places: &[usize], lists: &mut Vec<u32>) -> rusqlite::Result<()> {
         let origins = self.amendment.origins;
-        let mut is_left = vec![false; self.old.files.len()];
+        let mut is_left = vec![false; self.old.0.len()];
         origins.iter().flatten().for_each(|&origin| is_left[origin] = true);
-        let gone = (0..self.old.files.len()).filter(|&origin| !is_left[origin]);
+        let gone = (0..self.old.0.len()).filter(|&origin| !is_left[origin]);
         for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
-            let keys = self.old.files[origin];
+            let keys = self.old.0[origin];
             self.lists_of(keys.sites, lists)?;
             let ranges = [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
             self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
@@ -344,20 +361,21 @@ impl Writer<'_> {
     /// Keys for all names and sets of candidates that are to be written.
     fn number<'g>(&'g self, places: &[usize], updated: &[&'g (FileId, FileResolution)]) -> rusqlite::Result<Numbering<'g>> {
         let graph = self.amendment.graph;
-        let of = |part: fn(&FileKeys) -> u32| self.new.files.iter().map(part).collect();
+        let of = |part: fn(&FileKeys) -> u32| self.new.0.iter().map(part).collect();
         let mut numbering = Numbering {
             names: Vec::new(),
             symbol_names: 0,
             files: of(|keys| keys.file),
             first_symbols: of(|keys| keys.symbols.first),
             first_sites: of(|keys| keys.sites.first),
-            references: self.new.references.clone(),
+            references: vec![Vec::new(); self.new.0.len()],
             candidate_sets: Vec::new(),
             name_keys: FxHashMap::default(),
             set_keys: FxHashMap::default(),
         };
         let mut sets = Sets::default();
         for &place in places {
+            numbering.references[place] = self.counts.get(place).to_vec();
             let Ok(facts) = &graph.files[place].content else { continue };
             for symbol in &facts.symbols {
                 self.name(&mut numbering, name_of(facts, symbol.name))?;
@@ -452,13 +470,12 @@ impl Writer<'_> {
 
     /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
-        for (place, origin) in self.amendment.origins.iter().enumerate() {
-            let (Some(origin), keys) = (origin, self.new.files[place]) else { continue };
-            let (old, new) = (&self.old.references[*origin], &self.new.references[place]);
-            if old == new || rewritten.contains(&FileId(place as u32)) {
+        for place in self.counts.places() {
+            let Some(old) = self.counts.before(place) else { continue };
+            if rewritten.contains(&FileId(place as u32)) {
                 continue;
             }
-            for ((old, new), symbol) in old.iter().zip(new).zip(keys.symbols.first..) {
+            for ((old, new), symbol) in old.iter().zip(self.counts.get(place)).zip(self.new.0[place].symbols.first..) {
                 if old != new {
                     self.run(statements::SET_REFERENCES, params![symbol, new])?;
                     self.run(statements::MARK_NAMES, params![symbol, symbol + 1])?;

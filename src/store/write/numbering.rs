@@ -25,7 +25,7 @@ pub(super) struct Numbering<'g> {
     pub(super) first_symbols: Vec<u32>,
     /// The first site key of each file.
     pub(super) first_sites: Vec<u32>,
-    /// Resolved and likely sites of each symbol, by file.
+    /// Resolved and likely sites of each symbol, by file, of those files that are written.
     pub(super) references: Vec<Vec<u32>>,
     /// Distinct sets of candidates to add, with their keys.
     pub(super) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
@@ -182,16 +182,24 @@ impl<'g> FileNames<'g> {
 
 /// How many resolved and likely sites lead to each symbol, by file.
 pub(super) fn references(graph: &Graph) -> Vec<Vec<u32>> {
-    let count = |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
-    let mut references: Vec<Vec<u32>> = graph.files.iter().map(|record| vec![0; count(record)]).collect();
-    for resolution in graph.resolutions.iter().flat_map(|resolution| &resolution.sites) {
-        if let Target::Symbol(symbol) = resolution.target
-            && resolution.step != Step::LocalValue
-        {
-            references[symbol.file.0 as usize][symbol.symbol.0 as usize] += 1;
-        }
+    let mut references: Vec<Vec<u32>> = graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
+    for symbol in graph.resolutions.iter().flat_map(leads_to) {
+        references[symbol.file.0 as usize][symbol.symbol.0 as usize] += 1;
     }
     references
+}
+
+/// The symbols that the sites of a file lead to, as far as that counts as a reference.
+pub(super) fn leads_to(found: &FileResolution) -> impl Iterator<Item = SymbolRef> + '_ {
+    found.sites.iter().filter_map(|resolution| match resolution.target {
+        Target::Symbol(symbol) if is_stored(resolution) => Some(symbol),
+        _ => None,
+    })
+}
+
+/// How many symbols a file has.
+pub(super) fn symbols_in(record: &FileRecord) -> usize {
+    record.content.as_ref().map_or(0, |facts| facts.symbols.len())
 }
 
 /// The text of a name; empty for what has none (a pattern, an anonymous thing that sites lie in).
