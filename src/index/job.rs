@@ -41,7 +41,7 @@ pub enum JobState {
     Done(Result<Outcome, Arc<IndexError>>),
 }
 
-type OnPublished = Box<dyn Fn(&Location, Identity) + Send + Sync>;
+type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
 
 struct Shared {
     limits: Limits,
@@ -75,7 +75,7 @@ impl Jobs {
     pub fn telling(
         limits: Limits,
         worker: Option<WorkerCommand>,
-        on_published: impl Fn(&Location, Identity) + Send + Sync + 'static,
+        on_published: impl Fn(&Job, Identity) + Send + Sync + 'static,
     ) -> Self {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(State::default()), Condvar::new());
@@ -193,7 +193,7 @@ impl Shared {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
         if let Ok(Outcome::Published { published, .. }) = &outcome {
-            (self.on_published)(&job.location, published.identity);
+            (self.on_published)(job, published.identity);
         }
         let made_whole = matches!(&outcome, Ok(Outcome::Published { published, .. }) if published.is_whole(&job.location));
         let made_in_place = matches!(&outcome, Ok(Outcome::Published { .. })) && !made_whole;

@@ -6,7 +6,7 @@ use super::wanted::Wanted;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
-use crate::index::{Jobs, Verified};
+use crate::index::{Job, Jobs, Verified};
 use crate::store::{Identity, Location, Pool, PoolSettings, StoreError};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -39,14 +39,20 @@ impl Shared {
         let limits = known.map(|config| config.limits).unwrap_or_default();
         let worker = known.and_then(|config| config.worker.clone());
         let sessions = Arc::new(Sessions::default());
-        let told = Arc::clone(&sessions);
+        let watches = Watches::new();
+        let (told, noted) = (Arc::clone(&sessions), watches.clone());
+        let published = move |job: &Job, state| {
+            // Before anybody asks again, whether or not somebody still waits for the run.
+            noted.taken_in(job.location(), state, job.begun());
+            told.tell(job.location(), state);
+        };
         Arc::new(Self {
             config,
             stores,
             pool: OnceLock::new(),
-            jobs: Jobs::telling(limits, worker, move |location, identity| told.tell(location, identity)),
+            jobs: Jobs::telling(limits, worker, published),
             verified: Verified::new(),
-            watches: Watches::new(),
+            watches,
             wanted: Wanted::default(),
             sessions,
         })

@@ -20,6 +20,7 @@ const IDLE: Duration = Duration::from_secs(60);
 const TRUSTED: Duration = Duration::from_secs(60);
 
 /// The watches of a process.
+#[derive(Clone)]
 pub(super) struct Watches(Arc<Kept<Location, Repository>>);
 
 #[derive(Default)]
