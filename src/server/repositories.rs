@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) use about::About;
+use opened::Behind;
 pub(super) use opened::{Opened, Stale};
 pub(super) use shared::Shared;
 
@@ -199,7 +200,7 @@ impl Repositories {
         snapshot: Snapshot,
         files: &Files,
         &Question { of_session, patience, about, host }: &Question,
-    ) -> Result<(Snapshot, Option<ChangeSet>), Unavailable> {
+    ) -> Result<(Snapshot, Option<Behind>), Unavailable> {
         let limits = &self.chosen.config()?.limits;
         let patience = patience.renewal;
         let until = Instant::now() + patience;
@@ -236,7 +237,8 @@ impl Repositories {
                 }
                 // A run that others have started may have looked at a file before it changed.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
-                _ => return Ok((snapshot, Some(changes))),
+                Ok(_) => return Ok((snapshot, Some(Behind { changes, failure: None }))),
+                Err(failure) => return Ok((snapshot, Some(Behind { changes, failure: Some(failure.what) }))),
             }
         }
     }

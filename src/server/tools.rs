@@ -47,7 +47,7 @@ pub struct Reply {
 }
 
 /// What a program may want to know about an answer that a reader sees in it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Marks {
     /// Characters that are shown as escapes.
     pub(super) sanitized: u64,

@@ -80,3 +80,25 @@ fn what_is_not_taken_in_in_time_is_named_in_every_form_of_an_answer() {
     let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
     assert!(text.starts_with("12 of 12"), "{text}");
 }
+
+#[test]
+fn an_answer_says_that_a_run_has_failed_and_why() {
+    let mut client = Client::connected(&[]);
+    client.ask_fresh("search", &json!({"query": "helper"}));
+    let top = fs::canonicalize(client.place.path()).expect("it exists");
+    let location = Location::new(&top.join("cache"), &top.join("repository"));
+    let lock = location.directory().join("writer.lock");
+    fs::remove_file(&lock).expect("there was a run");
+    fs::create_dir(&lock).expect("it is gone");
+    save(&client, "new.py", "def newcomer():\n    pass\n");
+    client.call("failed", "search", json!({"query": "newcomer"}));
+    let answer = client.answer(&json!("failed"));
+    let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
+    let head = text.lines().next().unwrap_or_default();
+    assert!(head.contains("; stale: 1 file not taken in (new.py): ") && head.contains("writer.lock"), "{text}");
+    let marked = answer["result"]["_meta"]["stale"].as_str().expect("it is said for programs as well");
+    assert!(marked.starts_with("1 file not taken in: ") && marked.contains("writer.lock"), "{marked}");
+    fs::remove_dir(&lock).expect("it is empty");
+    let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
+    assert!(text.starts_with("1 of 1"), "{text}");
+}

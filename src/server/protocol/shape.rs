@@ -84,7 +84,7 @@ fn tool_result(reply: &Reply) -> Value {
     if reply.marks.sanitized > 0 {
         result["_meta"]["sanitized"] = Value::from(reply.marks.sanitized);
     }
-    if let Some(stale) = reply.marks.stale {
+    if let Some(stale) = &reply.marks.stale {
         result["_meta"]["stale"] = Value::from(stale.to_string());
     }
     if reply.marks.truncated {

@@ -16,6 +16,8 @@ use std::time::SystemTime;
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
+/// Letters of the reason why an answer does not reflect them.
+const LONGEST_REASON: usize = 300;
 
 /// A repository that can be asked.
 pub(in crate::server) struct Opened {
@@ -23,38 +25,58 @@ pub(in crate::server) struct Opened {
     pub(in crate::server) snapshot: Snapshot,
     /// Its files.
     pub(in crate::server) files: Files,
-    /// Changes of the files that the store does not reflect yet; an index run takes them in.
-    pub(super) behind: Option<ChangeSet>,
+    /// What the store does not reflect yet.
+    pub(super) behind: Option<Behind>,
+}
+
+/// Changes of the files that a store does not reflect yet.
+pub(super) struct Behind {
+    /// Which.
+    pub(super) changes: ChangeSet,
+    /// Why the index run that was to take them in has failed; none while one goes on.
+    pub(super) failure: Option<String>,
 }
 
 /// How much an answer does not reflect yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Stale {
-    /// So many files.
-    Files(usize),
-    /// Every file: the store was made by other rules.
-    All,
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::server) struct Stale {
+    /// So many files; none for every file: the store was made by other rules.
+    files: Option<usize>,
+    /// Why they have not been taken in; none while they are.
+    failure: Option<String>,
+}
+
+impl Stale {
+    /// What becomes of the files, and how many they are.
+    fn what(&self) -> String {
+        let files = match self.files {
+            Some(1) => "1 file".to_owned(),
+            Some(count) => format!("{count} files"),
+            None => "all files".to_owned(),
+        };
+        format!("{files} {}", if self.failure.is_some() { "not taken in" } else { "being taken in" })
+    }
+
+    fn why(&self) -> String {
+        self.failure.as_ref().map(|failure| format!(": {}", SafeLine::new(failure, LONGEST_REASON))).unwrap_or_default()
+    }
 }
 
 impl fmt::Display for Stale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Files(1) => f.write_str("1 file being taken in"),
-            Self::Files(count) => write!(f, "{count} files being taken in"),
-            Self::All => f.write_str("all files being taken in"),
-        }
+        write!(f, "{}{}", self.what(), self.why())
     }
 }
 
 impl Opened {
     /// How much the answer does not reflect yet, if anything.
     pub(in crate::server) fn stale(&self) -> Option<Stale> {
-        self.behind.as_ref().map(|changes| changes.len().map_or(Stale::All, Stale::Files))
+        self.behind.as_ref().map(|behind| Stale { files: behind.changes.len(), failure: behind.failure.clone() })
     }
 
     /// The same for programs as `freshness` for people, with every file.
     pub(in crate::server) fn state(&self) -> Value {
-        let files = self.behind.iter().flat_map(ChangeSet::paths).map(RepoPath::as_str).collect();
+        let files = self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect();
         reply::index(self.snapshot.meta().identity, self.stale(), files)
     }
 
@@ -62,7 +84,7 @@ impl Opened {
     pub(in crate::server) fn freshness(&self) -> String {
         let meta = self.snapshot.meta();
         let generation = meta.identity.generation;
-        let Some((changes, stale)) = self.behind.as_ref().zip(self.stale()) else {
+        let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
             return format!("generation {generation}, up to date");
         };
         let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
@@ -72,7 +94,8 @@ impl Opened {
         let names = changes.paths().take(NAMED_FILES).map(|path| SafeLine::new(path.as_str(), 120).to_string());
         let more = (count > NAMED_FILES).then(|| format!("{} more", count - NAMED_FILES));
         let named: Vec<String> = names.chain(more).collect();
-        format!("generation {generation}, made {age} ago; stale: {stale} ({})", named.join(", "))
+        let (what, why) = (stale.what(), stale.why());
+        format!("generation {generation}, made {age} ago; stale: {what} ({}){why}", named.join(", "))
     }
 }
 
