@@ -34,8 +34,8 @@ impl Tables {
             Some(changed) => self.take_in_some(records, changed),
             None => self.take_in_all(records),
         };
-        let in_place =
-            !taken.is_other_shape && project_files == self.project_files && !asks_about(&self.asked, &taken.flipped, self);
+        let flipped = Flipped::new(&taken.flipped, self);
+        let in_place = !taken.is_other_shape && project_files == self.project_files && !flipped.concerns(&self.asked);
         let mut affected: Vec<bool> = if in_place {
             for Apart { file, symbols, old, .. } in &taken.apart {
                 self.linkage.remove_last(*file, &old.unit(), *symbols);
@@ -46,7 +46,7 @@ impl Tables {
             for (file, content) in taken.contents {
                 self.files[file.0 as usize].content = content;
             }
-            asked.iter().map(|asked| asked.unknown || asks_about(asked, &taken.flipped, self)).collect()
+            asked.iter().map(|asked| asked.unknown || flipped.concerns(asked)).collect()
         } else {
             let mut files: Vec<File> = records.iter().map(|record| File { path: record.path.clone(), content: None }).collect();
             for (file, to) in self.files.iter().zip(&taken.moved) {
@@ -260,8 +260,25 @@ fn differ_after(old: &Unit<'_>, new: &Unit<'_>, flipped: &FxHashSet<Name>) -> Op
     (is_so && old.interface_of_first(symbols) == new.interface_of_first(symbols)).then_some(symbols)
 }
 
-fn asks_about(asked: &Asked, flipped: &[Name], tables: &Tables) -> bool {
-    flipped.iter().any(|name| asked.has(&Question::Name(*name)) || asked.has(&Question::NoName(tables.names.text(*name).into())))
+/// Names that some file has now and none had, or the other way round, as questions.
+struct Flipped(FxHashSet<Question>);
+
+impl Flipped {
+    fn new(names: &[Name], tables: &Tables) -> Self {
+        let asked = |name: &Name| [Question::Name(*name), Question::NoName(tables.names.text(*name).into())];
+        Self(names.iter().flat_map(asked).collect())
+    }
+
+    /// Whether one of them was asked about.
+    fn concerns(&self, asked: &Asked) -> bool {
+        // Either is quick where the other is slow.
+        const FEW: usize = 16;
+        if self.0.len() <= FEW {
+            return self.0.iter().any(|question| asked.has(question));
+        }
+        let about_names = |question: &&Question| matches!(question, Question::Name(_) | Question::NoName(_));
+        asked.questions.iter().take_while(about_names).any(|question| self.0.contains(question))
+    }
 }
 
 /// The files from which some of `targets` are reached over imports.
