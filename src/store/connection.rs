@@ -25,6 +25,9 @@ use crate::model::cancel::CancelToken;
 /// the file into memory for itself, so those that nobody needs are let go soon: see `Store::let_spare_ones_go`.
 const KEPT_CONNECTIONS: usize = 4;
 
+/// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
+const LOOKS: usize = 5;
+
 /// Steps of SQLite's machine between two looks at the token: a fraction of a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 4_000;
 
@@ -92,17 +95,26 @@ impl Store {
     /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
     /// error is that of the newest, or `Missing`.
     pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
-        let mut first_failure = None;
-        for generation in location.generations()? {
-            match Self::open(location, generation) {
-                Ok(store) => return Ok(store),
-                Err(error) => first_failure = first_failure.or(Some(error)),
+        let mut looks_left = LOOKS;
+        loop {
+            let mut first_failure = None;
+            for generation in location.generations()? {
+                match Self::open(location, generation) {
+                    Ok(store) => return Ok(store),
+                    Err(error) => first_failure = first_failure.or(Some(error)),
+                }
+            }
+            looks_left -= 1;
+            match first_failure {
+                // It was superseded and removed since the directory was looked at: there is a newer one by now.
+                Some(error) if error.kind == StoreErrorKind::Missing && looks_left > 0 => {}
+                Some(error) => return Err(error),
+                None => {
+                    let detail = "there is no store of this repository yet";
+                    return Err(StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail));
+                }
             }
         }
-        Err(first_failure.unwrap_or_else(|| {
-            let detail = "there is no store of this repository yet";
-            StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail)
-        }))
     }
 
     /// Opens one generation.
