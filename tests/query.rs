@@ -4,6 +4,7 @@ mod completing;
 mod limits;
 mod naming;
 mod reading;
+mod searching;
 mod sources;
 mod walking;
 

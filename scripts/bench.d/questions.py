@@ -31,11 +31,15 @@ def rows(server, statement):
 
 
 def vocabulary(server, count, seed):
-    """Names, symbols and files that are asked about: some that are used often, others at random."""
+    """Symbols and files that are asked about, the same for the same seed."""
     draw = random.Random(seed)
     total = rows(server, "SELECT sum(symbols) FROM files")[0][0]
-    keys = ", ".join(str(draw.randint(1, total)) for _ in range(count))
-    symbols = rows(server, f"SELECT name, path, container, line FROM symbols WHERE id IN ({keys})")
+    symbols = []
+    # Half of them at random, half of them functions: in some projects nearly everything else is constants.
+    for share, condition in ((1, ""), (8, " AND kind IN ('function', 'method')")):
+        keys = ", ".join(str(draw.randint(1, total)) for _ in range(count * share // 2))
+        symbols += rows(server, f"SELECT name, path, container, line FROM symbols WHERE id IN ({keys}){condition} LIMIT {count // 2}")
+    draw.shuffle(symbols)
     files = rows(server, f"SELECT path, lines FROM files WHERE symbols > 0 AND id % {draw.choice((3, 5, 7))} = 0 LIMIT 200")
     return [tuple(row) for row in symbols if row[0]], [tuple(row) for row in files]
 
@@ -104,6 +108,36 @@ def questions(symbols, files, count, seed):
         yield makers[number % len(makers)]()
 
 
+def searches(names, kind, count, seed):
+    """Texts that people search for, made from names."""
+    draw = random.Random(seed)
+    several = [name for name in names if len(words_of(name)) > 1] or names
+    for _ in range(count):
+        yield SEARCHES[kind](draw, draw.choice(several if "words" in kind else names), draw.choice(several))
+
+
+def words_of(name):
+    """The words of a name."""
+    return re.findall(r"[A-Za-z][a-z]*|[0-9]+", name)
+
+
+def mistyped(draw, name):
+    """A name with another letter at some place, or one more."""
+    at = draw.randrange(1, len(name))
+    return name[:at] + draw.choice("qxzyw") + name[at + draw.randint(0, 1):]
+
+
+# Kind of text -> how it is made from a name and a second one.
+SEARCHES = {
+    "a name": lambda draw, name, _: name,
+    "a name of several words": lambda draw, name, _: name,
+    "a part of a name": lambda draw, name, _: name[1:9],
+    "two words of a name": lambda draw, name, _: " ".join(draw.sample(words_of(name), 2)),
+    "words of two names": lambda draw, name, other: f"{draw.choice(words_of(name))} {draw.choice(words_of(other))}",
+    "a misspelt name": lambda draw, name, _: mistyped(draw, name),
+}
+
+
 def answer(server, tool, arguments):
     """The text of an answer, or of an error, without what tells the moment."""
     return MOMENT.sub("…", server.text(tool, arguments, 120))
@@ -126,15 +160,24 @@ def compare(old, new, project, scratch, count, seed=1):
 
 
 def latencies(server, makers, rounds):
-    """Milliseconds of each kind of question: (p50, p99, most), as a client sees them."""
+    """Milliseconds of each kind of question, as a client sees them, and of CPU time in the server, which a busy machine disturbs
+    little: p50, p99, most."""
     figures = {}
     for kind, make in makers.items():
-        times = []
+        times, used = [], []
         for number in range(rounds[kind] if isinstance(rounds, dict) else rounds):
             tool, arguments = make(number)
+            before = server.cpu()
             result, seconds = server.ask("tools/call", {"name": tool, "arguments": arguments}, 120)
+            used.append((server.cpu() - before) * 1000)
             if "content" not in result:
                 raise SystemExit(f"{kind}: {tool} {arguments} was not answered: {result}")
             times.append(seconds * 1000)
-        figures[kind] = {"n": len(times), "p50": statistics.median(times), "p99": percentile(times, 0.99), "most": max(times)}
+        figures[kind] = figures_of(times, used)
     return figures
+
+
+def figures_of(times, used):
+    """One row of figures, from milliseconds of time and of CPU time."""
+    return {"n": len(times), "p50": statistics.median(times), "p99": percentile(times, 0.99), "most": max(times),
+            "cpu p50": statistics.median(used), "cpu p99": percentile(used, 0.99)}

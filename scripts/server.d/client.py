@@ -138,6 +138,11 @@ class Server:
         with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
+    def cpu(self):
+        """Seconds of CPU time that the process has used, with those of its threads that have ended."""
+        # The clock of another process, as the system numbers it: see clock_getcpuclockid(3).
+        return time.clock_gettime((~self.process.pid << 3) | 2)
+
     def descriptors(self):
         """Open files of the process."""
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -256,7 +256,10 @@ fn describe(
     context: u32,
 ) -> Result<GrepFile, QueryError> {
     let stale = is_stale(file, bytes);
-    let symbols = if stale || file.symbols == 0 { Vec::new() } else { lookup.snapshot.symbols_of(file)? };
+    let symbols = match (places.first(), places.last()) {
+        (Some(first), Some(last)) if !stale && file.symbols > 0 => lookup.snapshot.symbols_at(file, first.0, last.0)?,
+        _ => Vec::new(),
+    };
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().collect();
     let run =

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::lookup::{Lookup, is_path_suffix};
-use super::near::Near;
+use super::near::{Near, parts_of_near};
 use super::{QueryError, SymbolInfo, text};
 use crate::model::facts::flags;
 use crate::model::{RelationKind, SymbolKind};
@@ -33,10 +33,10 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
     if let Some((path, line)) = place(wanted)
         && let Some(file) = one_file(lookup, path)?
     {
-        let symbols = lookup.snapshot.symbols_of(&file)?;
+        let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
         return match Lookup::at_line(&symbols, line) {
             Some(symbol) => Ok(lookup.remember(symbol.clone())),
-            None => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: nearest(lookup, &symbols, line)? }),
+            None => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: nearest(lookup, &file, line)? }),
         };
     }
     let mut found = all(lookup, wanted)?;
@@ -67,7 +67,7 @@ pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named
     if let Some((path, line)) = place(tidied)
         && let Some(file) = one_file(lookup, path)?
     {
-        let symbols = lookup.snapshot.symbols_of(&file)?;
+        let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
         return Ok(match Lookup::at_line(&symbols, line) {
             Some(symbol) => Named::Symbol(lookup.remember(symbol.clone())),
             None => Named::Lines(file, line, line),
@@ -181,8 +181,11 @@ fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> 
     if let Some(file) = lookup.snapshot.file_at(wanted)? {
         return Ok(vec![file.key]);
     }
-    let paths = lookup.snapshot.paths()?.into_iter();
-    Ok(paths.filter(|(_, path)| path.ends_with(wanted)).filter(|(_, path)| is_suffix(wanted, path)).map(|(key, _)| key).collect())
+    let paths = lookup.snapshot.path_table()?;
+    let mut found = paths.ending_with(wanted);
+    found.retain(|(_, path)| is_suffix(wanted, path));
+    found.sort_unstable_by_key(|(_, path)| *path);
+    Ok(found.into_iter().map(|(key, _)| key).collect())
 }
 
 fn is_suffix(wanted: &str, path: &str) -> bool {
@@ -305,7 +308,7 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let forgiven = text::forgiven_errors(name.len()).max(1);
     let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
     let mut near = Near::new(name, forgiven);
-    lookup.snapshot.visit_names(&NameParts::every(), |own| {
+    lookup.snapshot.visit_names(&parts_of_near(name, forgiven), |own| {
         if let Some(errors) = near.look(own.text, own.shared) {
             let score = if own.text == name { 0 } else { 1 + errors };
             names.push((score, own.text.len(), own.text.to_owned(), own.key));
@@ -334,7 +337,8 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
 }
 
 /// The symbols of a file that are nearest to a line.
-fn nearest(lookup: &Lookup<'_>, symbols: &[SymbolRow], line: u32) -> Result<Vec<SymbolInfo>, QueryError> {
+fn nearest(lookup: &Lookup<'_>, file: &FileRow, line: u32) -> Result<Vec<SymbolInfo>, QueryError> {
+    let symbols = lookup.snapshot.symbols_of(file)?;
     let mut near: Vec<&SymbolRow> = symbols.iter().filter(|symbol| symbol.container.is_none()).collect();
     near.sort_by_key(|symbol| symbol.extent.start.line.abs_diff(line));
     near.into_iter().take(MAX_NEAR).map(|symbol| lookup.info(symbol)).collect()

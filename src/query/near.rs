@@ -2,6 +2,7 @@
 //! name holds for all that begin alike. Knows no store.
 
 use super::text;
+use crate::store::NameParts;
 
 /// A text, and how far the name that was looked at last is from it.
 pub(super) struct Near {
@@ -72,6 +73,30 @@ impl Near {
     }
 }
 
+/// What a name has in it that is a text but for so many errors in typing, or less.
+///
+/// An error spoils one part of the text, so that of one part more than there are errors one is as it was. Only letters that are
+/// swapped where two parts meet spoil both: that is the text with them swapped, with an error less.
+pub(super) fn parts_of_near(text: &str, errors: usize) -> NameParts {
+    let mut alternatives = Vec::new();
+    add_parts(&text.chars().collect::<Vec<char>>(), errors, &mut alternatives);
+    alternatives.sort_unstable();
+    alternatives.dedup();
+    alternatives.iter().fold(NameParts::none(), |parts, part| parts.or_all_of([part.as_str()]))
+}
+
+fn add_parts(text: &[char], errors: usize, alternatives: &mut Vec<String>) {
+    let cut = |place: usize| text.len() * place / (errors + 1);
+    for part in 0..=errors {
+        alternatives.push(text[cut(part)..cut(part + 1)].iter().collect());
+    }
+    for boundary in (1..=errors).map(cut).filter(|boundary| *boundary > 0) {
+        let mut swapped = text.to_vec();
+        swapped.swap(boundary - 1, boundary);
+        add_parts(&swapped, errors - 1, alternatives);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,5 +126,28 @@ mod tests {
             }
         }
         assert!(found > 10, "{found}");
+    }
+
+    #[test]
+    fn what_is_near_has_a_part_as_it_was() {
+        let mut near = vec!["configure".to_owned()];
+        let text = near[0].clone();
+        for errors in 1..=2 {
+            let mut alternatives = Vec::new();
+            add_parts(&text.chars().collect::<Vec<char>>(), errors, &mut alternatives);
+            for before in std::mem::take(&mut near) {
+                for at in 0..before.len() {
+                    let (head, tail) = before.split_at(at);
+                    near.extend([format!("{head}#{tail}"), format!("{head}{}", &tail[1..]), format!("{head}#{}", &tail[1..])]);
+                    if tail.len() > 1 {
+                        near.push(format!("{head}{}{}{}", &tail[1..2], &tail[..1], &tail[2..]));
+                    }
+                }
+            }
+            for name in near.iter().filter(|name| text::distance(name, &text, errors).is_some()) {
+                assert!(alternatives.iter().any(|part| name.contains(part)), "{name}: {alternatives:?}");
+            }
+            assert!(near.len() > 30 && alternatives.iter().all(|part| part.len() >= 3), "{alternatives:?}");
+        }
     }
 }

@@ -136,7 +136,10 @@ pub fn outline(snapshot: &Snapshot, params: &OutlineParams, cancel: &CancelToken
     if let Some(file) = snapshot.file_at(path)? {
         return Ok(OutlineResult::File(Box::new(file_outline(&lookup, &file)?)));
     }
-    let below: Vec<FileRow> = snapshot.files()?.into_iter().filter(|file| relative(file, path).is_some()).collect();
+    let below = match RepoPath::new(path) {
+        Some(directory) if !path.is_empty() => snapshot.files_below(&directory)?,
+        _ => snapshot.files()?.into_iter().filter(|file| relative(file, path).is_some()).collect(),
+    };
     if below.is_empty() && !path.is_empty() {
         // No directory of that path: an ending of a file's path, or an error that says what there is.
         let file = names::file(&lookup, path)?;
@@ -196,9 +199,9 @@ fn top_symbols(lookup: &Lookup<'_>, file: &FileRow, limit: usize) -> Result<Vec<
     if limit == 0 || file.symbols == 0 {
         return Ok(Vec::new());
     }
-    let mut symbols = lookup.snapshot.symbols_of(file)?;
-    symbols.sort_by_key(|symbol| (Reverse(symbol.references), symbol.container.is_some(), symbol.key));
-    symbols.into_iter().take(limit).map(|symbol| lookup.info(&symbol)).collect()
+    let mut symbols = lookup.snapshot.symbol_heads_of(file)?;
+    symbols.sort_unstable_by_key(|symbol| (Reverse(symbol.references), symbol.container.is_some(), symbol.key));
+    symbols.into_iter().take(limit).map(|symbol| lookup.info_of(symbol.key)).collect()
 }
 
 fn file_info(lookup: &Lookup<'_>, file: &FileRow) -> FileInfo {

@@ -133,20 +133,18 @@ pub fn overview(snapshot: &Snapshot, params: &OverviewParams, cancel: &CancelTok
     }
     let depth = if params.depth == 0 { fitting_depth(&files, path) } else { params.depth };
     let modules = Modules::new(&files, path, depth);
-    let edges: Vec<(FileKey, FileKey, u32)> = snapshot.file_edges()?;
-    lookup.check()?;
-    let dependencies = modules.dependencies(&edges, |_| true);
-    let production: BTreeSet<FileKey> = files.iter().filter(|file| !file.test).map(|file| file.key).collect();
-    let mut cycles = cycles::cycles(&modules.dependencies(&edges, |from| production.contains(&from)));
-    let entry_points = entry_points(&lookup, &files, &edges)?;
+    let uses = Uses::new(&lookup, &files, &modules)?;
+    let dependencies = &uses.dependencies;
+    let mut cycles = cycles::cycles(&uses.of_production);
+    let entry_points = entry_points(&lookup, &files, &uses)?;
     let (module_total, dependency_total, cycle_total) = (modules.infos.len(), dependencies.len(), cycles.len());
     cycles.truncate(params.limit);
     let named = |module: usize| modules.infos[module].path.clone();
     Ok(OverviewResult {
         languages: languages(&lookup, &files),
-        modules: modules.most_used(&dependencies, params.limit),
+        modules: modules.most_used(dependencies, params.limit),
         module_total: module_total as u64,
-        dependencies: heaviest(&dependencies, params.limit)
+        dependencies: heaviest(dependencies, params.limit)
             .map(|((from, to), sites)| Dependency { from: named(from), to: named(to), sites })
             .collect(),
         dependency_total: dependency_total as u64,
@@ -179,21 +177,25 @@ fn module_of<'p>(path: &'p str, top: &str, depth: u32) -> &'p str {
 }
 
 fn fitting_depth(files: &[FileRow], top: &str) -> u32 {
-    let count = |depth| files.iter().map(|file| module_of(file.path.as_str(), top, depth)).collect::<BTreeSet<_>>().len();
-    (1..DEEPEST_CUT).find(|&depth| count(depth) >= WANTED_MODULES).unwrap_or(DEEPEST_CUT)
+    let is_enough = |depth: u32| {
+        let mut modules = BTreeSet::new();
+        files.iter().any(|file| modules.insert(module_of(file.path.as_str(), top, depth)) && modules.len() >= WANTED_MODULES)
+    };
+    (1..DEEPEST_CUT).find(|&depth| is_enough(depth)).unwrap_or(DEEPEST_CUT)
 }
 
 type Weights = BTreeMap<(usize, usize), u64>;
 
 struct Modules {
     infos: Vec<ModuleInfo>,
-    of_file: FxHashMap<FileKey, usize>,
+    /// The module of each file, in the order of the files.
+    of_file: Vec<usize>,
 }
 
 impl Modules {
     fn new(files: &[FileRow], top: &str, depth: u32) -> Self {
-        let mut modules = Self { infos: Vec::new(), of_file: FxHashMap::default() };
-        let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut modules = Self { infos: Vec::new(), of_file: Vec::with_capacity(files.len()) };
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
         for file in files {
             let path = module_of(file.path.as_str(), top, depth);
             let place = *places.entry(path).or_insert_with(|| {
@@ -204,22 +206,9 @@ impl Modules {
             info.files += 1;
             info.lines += u64::from(file.lines);
             info.symbols += u64::from(file.symbols);
-            modules.of_file.insert(file.key, place);
+            modules.of_file.push(place);
         }
         modules
-    }
-
-    /// How the modules depend on each other, by edges from files that `counts` lets pass.
-    fn dependencies(&self, edges: &[(FileKey, FileKey, u32)], counts: impl Fn(FileKey) -> bool) -> Weights {
-        let mut weights = Weights::new();
-        for (from, to, sites) in edges.iter().filter(|(from, ..)| counts(*from)) {
-            if let (Some(&from), Some(&to)) = (self.of_file.get(from), self.of_file.get(to))
-                && from != to
-            {
-                *weights.entry((from, to)).or_default() += u64::from(*sites);
-            }
-        }
-        weights
     }
 
     fn most_used(&self, dependencies: &Weights, limit: usize) -> Vec<ModuleInfo> {
@@ -231,6 +220,58 @@ impl Modules {
         infos.sort_by_key(|info| (Reverse(info.used_by), Reverse(info.symbols), info.path.clone()));
         infos.truncate(limit);
         infos
+    }
+}
+
+/// How files and modules depend on each other, from one pass over the edges between files.
+struct Uses {
+    /// Between modules.
+    dependencies: Weights,
+    /// Between modules, without what tests use.
+    of_production: Weights,
+    /// By file: how many it uses.
+    numbers: Vec<u64>,
+    /// By file: whether one that is no test uses it.
+    is_used: Vec<bool>,
+}
+
+impl Uses {
+    fn new(lookup: &Lookup<'_>, files: &[FileRow], modules: &Modules) -> Result<Self, QueryError> {
+        // Keys are small numbers: a list is looked up faster than a map, and there are many edges.
+        let size = files.iter().map(|file| file.key.0 as usize + 1).max().unwrap_or(0);
+        let mut places = vec![None; size];
+        for (place, file) in files.iter().enumerate() {
+            places[file.key.0 as usize] = Some(place);
+        }
+        let place_of = |key: FileKey| places.get(key.0 as usize).copied().flatten();
+        let mut between: FxHashMap<(usize, usize), (u64, bool, u64)> = FxHashMap::default();
+        let (mut numbers, mut is_used) = (vec![0_u64; files.len()], vec![false; files.len()]);
+        lookup.snapshot.visit_file_edges(|from, to, sites| {
+            let (from, to) = (place_of(from), place_of(to));
+            // That a test uses a file does not make it a part of something else.
+            let is_test = from.is_some_and(|from| files[from].test);
+            if let Some(from) = from {
+                numbers[from] += 1;
+            }
+            if let Some(to) = to.filter(|_| !is_test) {
+                is_used[to] = true;
+            }
+            if let (Some(from), Some(to)) = (from, to) {
+                let (from, to) = (modules.of_file[from], modules.of_file[to]);
+                if from != to {
+                    let (all, is_production, production) = between.entry((from, to)).or_default();
+                    *all += u64::from(sites);
+                    *is_production |= !is_test;
+                    *production += if is_test { 0 } else { u64::from(sites) };
+                }
+            }
+            lookup.check().is_ok()
+        })?;
+        lookup.check()?;
+        let dependencies = between.iter().map(|(&ends, &(all, ..))| (ends, all)).collect();
+        let of_production = between.into_iter().filter(|(_, (_, is_production, _))| *is_production);
+        let of_production = of_production.map(|(ends, (.., production))| (ends, production)).collect();
+        Ok(Self { dependencies, of_production, numbers, is_used })
     }
 }
 
@@ -255,11 +296,7 @@ fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
     shares
 }
 
-fn entry_points(
-    lookup: &Lookup<'_>,
-    files: &[FileRow],
-    edges: &[(FileKey, FileKey, u32)],
-) -> Result<Vec<EntryPoint>, QueryError> {
+fn entry_points(lookup: &Lookup<'_>, files: &[FileRow], uses: &Uses) -> Result<Vec<EntryPoint>, QueryError> {
     let mut mains = Vec::new();
     let known: FxHashMap<FileKey, &FileRow> = files.iter().map(|file| (file.key, file)).collect();
     for (key, _) in lookup.snapshot.names_ignoring_case(MAIN)?.into_iter().filter(|(_, name)| name == MAIN) {
@@ -271,19 +308,12 @@ fn entry_points(
         }
     }
     mains.sort_by(|a, b| a.path.cmp(&b.path).then(a.first_line.cmp(&b.first_line)));
-    let mut uses: FxHashMap<FileKey, u64> = FxHashMap::default();
-    let mut used: BTreeSet<FileKey> = BTreeSet::new();
-    for (from, to, _) in edges {
-        *uses.entry(*from).or_default() += 1;
-        // That a test uses a file does not make it a part of something else.
-        if known.get(from).is_none_or(|file| !file.test) {
-            used.insert(*to);
-        }
-    }
+    let of_files = uses.numbers.iter().zip(&uses.is_used);
     let mut roots: Vec<(u64, &RepoPath)> = files
         .iter()
-        .filter(|file| !file.test && !used.contains(&file.key))
-        .filter_map(|file| uses.get(&file.key).map(|&uses| (uses, &file.path)))
+        .zip(of_files)
+        .filter(|(file, (uses, is_used))| !file.test && !**is_used && **uses > 0)
+        .map(|(file, (uses, _))| (*uses, &file.path))
         .collect();
     roots.sort_by_key(|&(uses, path)| (Reverse(uses), path));
     let mains = mains.into_iter().map(|symbol| EntryPoint::Main(Box::new(symbol)));

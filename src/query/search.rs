@@ -1,19 +1,27 @@
 //! `search`: symbols by name, words, part of a name or regular expression, ranked.
 
+mod around;
 mod matching;
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
-
-use self::matching::{Pattern, WordSet};
+use self::matching::Pattern;
 use super::filter::FileFilter;
 use super::lookup::Lookup;
 use super::{QueryError, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::store::{FileKey, NameKey, NameParts, Snapshot, SymbolHead, SymbolKey};
+use crate::store::{NameKey, NameParts, Snapshot, SymbolHead, SymbolKey};
+
+/// Runs of names that are looked through where it need not be all of them.
+const MAX_RUNS: usize = 2_000;
+
+/// Symbols that are looked at for whether they pass the filters.
+const MAX_FILTERED: usize = 20_000;
+
+/// Names that fit as well and are used as often, of which the symbols are looked at.
+const MAX_EQUAL: usize = 1_000;
 
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -81,7 +89,7 @@ pub enum Match {
     Words,
     /// A part of the name.
     Substring,
-    /// All words asked for, some of them in the names of containers or in the path.
+    /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list.
     Around,
     /// Some of the words asked for. Only when nothing fits better.
     SomeWords,
@@ -130,13 +138,14 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
             found = filter.resembling(&pattern)?;
         }
     }
-    let Matches { mut best, total } = found;
+    let Matches { mut best, total, is_complete } = found;
     best.sort_by_key(rank);
     let hits = best.into_iter().skip(params.offset).take(params.limit).map(|(matched, head, _)| {
         lookup.check()?;
         Ok(SearchHit { symbol: lookup.info_of(head.key)?, matched })
     });
-    Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total: Total::Exact(total) })
+    let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
 }
 
 /// A symbol that passed the filters, with whether it is test code.
@@ -151,11 +160,13 @@ fn rank((matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolK
 struct Matches {
     best: Vec<Found>,
     total: u64,
+    /// Whether nothing else fits; else there may be more.
+    is_complete: bool,
 }
 
 impl Matches {
     fn all_of(found: Vec<Found>) -> Self {
-        Self { total: found.len() as u64, best: found }
+        Self { total: found.len() as u64, best: found, is_complete: true }
     }
 
     fn is_empty(&self) -> bool {
@@ -199,10 +210,33 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols whose names fit.
+    /// The symbols whose names fit. Where there are too many names to look at, only those that fit best and those that fit in a
+    /// rarer way, if that is enough.
     fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+        let ways = pattern.ways();
+        if let Some(mut rare) = pattern.best_names() {
+            let mut is_everything = true;
+            for way in &ways {
+                if self.lookup.snapshot.spread_of(way)? <= MAX_RUNS {
+                    rare = rare.or(way.clone());
+                } else {
+                    is_everything = false;
+                }
+            }
+            let mut found = self.fitting(pattern, &rare)?;
+            found.is_complete &= is_everything;
+            let is_best = |(matched, ..): &&Found| *matched <= Match::Prefix;
+            if is_everything || found.best.iter().filter(is_best).count() >= self.wanted() {
+                return Ok(found);
+            }
+        }
+        self.fitting(pattern, &ways.into_iter().fold(NameParts::none(), NameParts::or))
+    }
+
+    /// The symbols whose names fit, among these names.
+    fn fitting(&self, pattern: &Pattern, among: &NameParts) -> Result<Matches, QueryError> {
         let mut names = Vec::new();
-        self.lookup.snapshot.visit_names(&pattern.parts(), |name| {
+        self.lookup.snapshot.visit_names(among, |name| {
             let matched = pattern.fits(name.text);
             names.extend(matched.map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
             self.lookup.check().is_ok()
@@ -214,7 +248,10 @@ impl Filter<'_, '_> {
     fn resembling(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let mut names = Vec::new();
         let mut near = pattern.resembling();
-        self.lookup.snapshot.visit_names(&NameParts::every(), |name| {
+        if near.is_empty() {
+            return Ok(Matches::all_of(Vec::new()));
+        }
+        self.lookup.snapshot.visit_names(&pattern.parts_of_resembling(), |name| {
             // All of them: each remembers what it has seen.
             if near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0 {
                 names.push(NameFound { matched: Match::Fuzzy, key: name.key, figures: name.figures });
@@ -224,15 +261,29 @@ impl Filter<'_, '_> {
         self.best_of(names)
     }
 
+    /// The symbols with these names that pass the filters: what fits best and is used most first, as far as it is looked at.
+    fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
+        let most = |name: &NameFound| name.figures.map_or(u32::MAX, |(_, most)| most);
+        names.sort_unstable_by_key(|name| (name.matched, Reverse(most(name)), name.key));
+        let (mut looks, mut looked_at) = (0, 0);
+        while looks < MAX_FILTERED && looked_at < names.len() {
+            looks += names[looked_at].figures.map_or(1, |(symbols, _)| symbols as usize);
+            looked_at += 1;
+        }
+        let mut found = Matches::all_of(self.heads(&names[..looked_at])?);
+        found.is_complete = looked_at == names.len();
+        Ok(found)
+    }
+
     /// The symbols with these names. Where nothing is filtered, only as many are looked at as it takes to know the best ones.
     fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.lookup.check()?;
         let params = self.params;
         let is_filtered = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
         if is_filtered || self.files.is_active() {
-            return Ok(Matches::all_of(self.heads(&names)?));
+            return self.filtered(names);
         }
-        let wanted = params.offset.saturating_add(params.limit);
+        let wanted = self.wanted();
         let (mut best, mut total) = (Vec::new(), 0);
         let unknown: Vec<NameFound> = names.extract_if(.., |name| name.figures.is_none()).collect();
         best.extend(self.heads(&unknown)?);
@@ -250,7 +301,8 @@ impl Filter<'_, '_> {
         while let Some(&(matched, most, _)) = known.get(place).filter(|_| before < wanted) {
             let equal =
                 known[place..].iter().take_while(|(other, references, _)| (*other, *references) == (matched, most)).count();
-            for (matched, _, key) in &known[place..place + equal] {
+            // Of names that are as good, so many fill every list.
+            for (matched, _, key) in &known[place..place + equal.min(MAX_EQUAL.max(wanted))] {
                 best.extend(self.heads(&[NameFound { matched: *matched, key: *key, figures: None }])?);
             }
             place += equal;
@@ -258,7 +310,7 @@ impl Filter<'_, '_> {
             before = next
                 .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
         }
-        Ok(Matches { best, total })
+        Ok(Matches { best, total, is_complete: true })
     }
 
     fn heads(&self, names: &[NameFound]) -> Result<Vec<Found>, QueryError> {
@@ -286,66 +338,67 @@ impl Filter<'_, '_> {
         Ok(admitted.then_some((matched, head, is_test)))
     }
 
-    /// Adds the symbols that have some of the words in their name and the others around them.
+    /// Adds the symbols that have some of the words in their name and the others around them. They come after those that were
+    /// found by their name: where these are all that is listed, they are not looked for.
     fn with_surroundings(&self, pattern: &Pattern, mut found: Matches) -> Result<Matches, QueryError> {
-        let mut names: Vec<(NameFound, WordSet)> = Vec::new();
-        self.lookup.snapshot.visit_names(&pattern.parts_of_any(), |name| {
-            // What fits as a whole has been found.
-            if let Some(matched) = pattern.fits_partly(name.text).filter(|_| pattern.fits(name.text).is_none()) {
-                let own = pattern.words_in(name.text);
-                names.push((NameFound { matched, key: name.key, figures: name.figures }, own));
-            }
-            self.lookup.check().is_ok()
-        })?;
-        let mut surroundings =
-            Surroundings { lookup: self.lookup, pattern, files: FxHashMap::default(), containers: FxHashMap::default() };
-        let (mut around, mut partial) = (Vec::new(), Vec::new());
-        for (name, own) in &names {
-            for (matched, head, is_test) in self.heads(std::slice::from_ref(name))? {
-                if surroundings.complete(own, &head)? {
-                    around.push((Match::Around, head, is_test));
-                } else if found.is_empty() && around.is_empty() {
-                    partial.push((matched, head, is_test));
+        if found.total >= self.wanted() as u64 {
+            found.is_complete = false;
+            return Ok(found);
+        }
+        let by_rarity = self.by_rarity(pattern)?;
+        let Some(&(spread, rarest)) = by_rarity.first() else { return Ok(found) };
+        // Words of a letter or two are in nearly every name: what has been found by them is enough.
+        if spread > MAX_RUNS && !found.is_empty() {
+            found.is_complete = false;
+            return Ok(found);
+        }
+        let around = around::symbols_around(self, pattern, rarest)?;
+        found.total += around.found.len() as u64;
+        found.is_complete &= around.is_complete;
+        found.best.extend(around.found);
+        if found.is_empty() { self.with_some_words(pattern, &by_rarity) } else { Ok(found) }
+    }
+
+    /// The words asked for, the rarest first: how many runs of names may have it, and its place.
+    fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
+        let mut words = Vec::new();
+        for (place, word) in pattern.words().iter().enumerate() {
+            words.push((self.lookup.snapshot.spread_of(&NameParts::none().or_all_of([word.as_str()]))?, place));
+        }
+        words.sort_unstable();
+        Ok(words)
+    }
+
+    /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
+    /// are not too many names to look at: a word that nearly everything has says nothing.
+    fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
+        let mut found = Matches::all_of(Vec::new());
+        let mut taken = 0;
+        while found.is_empty() && taken < by_rarity.len() {
+            let mut wanted = NameParts::none();
+            let mut runs = 0;
+            while let Some(&(spread, place)) = by_rarity.get(taken) {
+                if runs > 0 && runs + spread > MAX_RUNS {
+                    break;
                 }
+                runs += spread;
+                wanted = wanted.or_all_of([pattern.words()[place].as_str()]);
+                taken += 1;
             }
+            let mut names = Vec::new();
+            self.lookup.snapshot.visit_names(&wanted, |name| {
+                let matched = pattern.fits_partly(name.text);
+                names.extend(matched.map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
+                self.lookup.check().is_ok()
+            })?;
+            found = self.best_of(names)?;
         }
-        if found.is_empty() && around.is_empty() {
-            return Ok(Matches::all_of(partial));
-        }
-        found.total += around.len() as u64;
-        found.best.extend(around);
+        found.is_complete &= taken == by_rarity.len();
         Ok(found)
     }
-}
 
-/// Which of the words asked for stand around symbols, remembered for each place.
-struct Surroundings<'s, 'q> {
-    lookup: &'s Lookup<'q>,
-    pattern: &'s Pattern,
-    files: FxHashMap<FileKey, WordSet>,
-    containers: FxHashMap<SymbolKey, WordSet>,
-}
-
-impl Surroundings<'_, '_> {
-    /// Whether all words are in a symbol's name, which has these, in the names of its containers and in its path.
-    fn complete(&mut self, own: &WordSet, head: &SymbolHead) -> Result<bool, QueryError> {
-        if !self.files.contains_key(&head.file) {
-            let words = self.pattern.words_in(self.lookup.file(head.file)?.path.as_str());
-            self.files.insert(head.file, words);
-        }
-        let mut words = own.clone();
-        words.join(&self.files[&head.file]);
-        if let Some(container) = head.container.filter(|_| !words.is_complete()) {
-            if !self.containers.contains_key(&container) {
-                let row = self.lookup.symbol(container)?;
-                let mut around = self.pattern.words_in(&row.name_text);
-                for outer in self.lookup.containers(&row)? {
-                    around.join(&self.pattern.words_in(&outer.name_text));
-                }
-                self.containers.insert(container, around);
-            }
-            words.join(&self.containers[&container]);
-        }
-        Ok(words.is_complete())
+    /// How many hits, with those before them, are wanted.
+    fn wanted(&self) -> usize {
+        self.params.offset.saturating_add(self.params.limit)
     }
 }

@@ -1,9 +1,9 @@
 //! `trace`: who calls a symbol, what it calls, and how one symbol reaches another.
 
 mod path;
+mod seen;
 
-use rustc_hash::FxHashSet;
-
+use self::seen::Seen;
 use super::calls::{CallGraph, Edge, End};
 use super::lookup::Lookup;
 use super::names;
@@ -197,7 +197,8 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
         root_counts: first.counts,
         not_followed: not_followed(lookup, &first.vague, params)?,
     };
-    let mut seen: FxHashSet<SymbolKey> = [root].into_iter().collect();
+    let mut seen = Seen::default();
+    seen.insert(root);
     let mut nodes = Vec::new();
     let mut is_complete = true;
     if params.depth > 0 {
@@ -229,7 +230,7 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
     Ok(tree)
 }
 
-fn add_level(nodes: &mut Vec<LightNode>, seen: &mut FxHashSet<SymbolKey>, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
+fn add_level(nodes: &mut Vec<LightNode>, seen: &mut Seen, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
     for edge in edges {
         let repeated = match edge.end {
             End::Symbol(symbol) => !seen.insert(symbol),

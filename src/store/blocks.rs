@@ -38,6 +38,12 @@ pub(super) fn folded_order(one: &str, other: &str) -> Ordering {
     one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
 }
 
+/// The order of a name and a text by as many letters of the name as the text has, without ASCII case.
+pub(super) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
+    let (name, text) = (name.bytes().take(text.len()), text.bytes());
+    name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
+}
+
 /// Makes runs of names that are given in order, and the table of their letters.
 #[derive(Default)]
 pub(super) struct Packer {

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::{StoreError, StoreErrorKind};
 use super::guard;
 use super::location::{LOCK_FILE, Location, Version, with_ending};
+use super::paths::PathTable;
 use super::pool::LeaseGuard;
 use super::rows::{Identity, Meta};
 use super::schema::{APPLICATION_ID, FORMAT};
@@ -39,6 +40,8 @@ pub struct Store {
     meta: Meta,
     bytes: u64,
     idle: Mutex<Idle>,
+    /// The paths of the state that was asked for last.
+    paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
 }
 
 /// Connections that wait for a question; the one that was used last is taken first.
@@ -127,7 +130,8 @@ impl Store {
         let meta = super::read::meta(&reader.connection)
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
-        Ok(Self { path, version, meta, bytes, idle: Mutex::new(Idle { readers, unneeded: 0 }) })
+        let idle = Mutex::new(Idle { readers, unneeded: 0 });
+        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default() })
     }
 
     /// The file.
@@ -153,6 +157,17 @@ impl Store {
     /// Size of the file when it was opened.
     pub fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// The paths of a state, if they are known.
+    pub(super) fn known_paths(&self, state: Identity) -> Option<Arc<PathTable>> {
+        let known = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(of, _)| *of == state).map(|(_, paths)| Arc::clone(paths))
+    }
+
+    /// Keeps the paths of a state for the next question.
+    pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
+        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
     }
 
     /// Whether both are the same state in the same file.

@@ -55,16 +55,18 @@ pub struct NameEntry<'n> {
     pub figures: Option<(u32, u32)>,
 }
 
-/// Which names are wanted: those with all parts of one of the alternatives in them when ASCII case is ignored.
+/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of the beginnings, when ASCII case is
+/// ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameParts {
     alternatives: Vec<Vec<String>>,
+    beginnings: Vec<String>,
 }
 
 impl NameParts {
     /// Every name.
     pub fn every() -> Self {
-        Self { alternatives: vec![Vec::new()] }
+        Self { alternatives: vec![Vec::new()], beginnings: Vec::new() }
     }
 
     /// None yet.
@@ -75,6 +77,19 @@ impl NameParts {
     /// These, and the names that have all of `parts` in them.
     pub fn or_all_of<'p>(mut self, parts: impl IntoIterator<Item = &'p str>) -> Self {
         self.alternatives.push(parts.into_iter().map(str::to_owned).collect());
+        self
+    }
+
+    /// These, and the names that begin with `text` when ASCII case is ignored.
+    pub fn or_beginning_with(mut self, text: &str) -> Self {
+        self.beginnings.push(text.to_owned());
+        self
+    }
+
+    /// These, and those that are `other`.
+    pub fn or(mut self, other: Self) -> Self {
+        self.alternatives.extend(other.alternatives);
+        self.beginnings.extend(other.beginnings);
         self
     }
 }
@@ -116,8 +131,16 @@ impl Snapshot {
 
     /// The first of the names in order that does not come before `text`, whatever its case.
     fn first_name_from(&self, text: &str) -> Result<u32, StoreError> {
-        let found =
-            self.timed(|| first_from(self.connection(), self.meta().symbol_names, |name| blocks::folded_order(name, text)));
+        self.first_name(|name| blocks::folded_order(name, text))
+    }
+
+    /// The first of the names in order that comes after all that begin with `text`, whatever its case.
+    fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
+        self.first_name(|name| blocks::folded_beginning_order(name, text).then(Ordering::Less))
+    }
+
+    fn first_name(&self, compare: impl Fn(&str) -> Ordering) -> Result<u32, StoreError> {
+        let found = self.timed(|| first_from(self.connection(), self.meta().symbol_names, compare));
         found.map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
 
@@ -175,6 +198,12 @@ impl Snapshot {
         Ok(())
     }
 
+    /// In how many runs of names the wanted ones may be, at most: how rare they are.
+    pub fn spread_of(&self, wanted: &NameParts) -> Result<usize, StoreError> {
+        let runs = self.runs_with(wanted)?;
+        Ok(runs.map_or(self.meta().symbol_names.div_ceil(blocks::RUN) as usize, |runs| runs.len()))
+    }
+
     /// The runs in which the wanted names are, in order; none if they may be in any.
     fn runs_with(&self, wanted: &NameParts) -> Result<Option<Vec<u32>>, StoreError> {
         let mut runs: Vec<u32> = Vec::new();
@@ -196,6 +225,13 @@ impl Snapshot {
                 both.retain(|run| list.binary_search(run).is_ok());
             }
             runs.extend(both);
+        }
+        for beginning in &wanted.beginnings {
+            // Names that begin alike stand beside each other.
+            let (first, end) = (self.first_name_from(beginning)?, self.first_name_after(beginning)?);
+            if first < end {
+                runs.extend((first - 1) / blocks::RUN..=(end - 2) / blocks::RUN);
+            }
         }
         runs.sort_unstable();
         runs.dedup();

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::ffi::OsString;
+use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,9 +76,9 @@ impl Snapshot {
         self.all(statements::FILES_BELOW, [format!("{directory}/"), format!("{directory}0")], file_row)
     }
 
-    /// How files depend on each other: (user, used, sites and imports).
-    pub fn file_edges(&self) -> Result<Vec<(FileKey, FileKey, u32)>, StoreError> {
-        self.all(statements::FILE_EDGES, [], |row| Ok((FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))
+    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it says stop by false.
+    pub fn visit_file_edges(&self, mut visit: impl FnMut(FileKey, FileKey, u32) -> bool) -> Result<(), StoreError> {
+        self.visit(statements::FILE_EDGES, [], |row| Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))
     }
 
     /// The files that one uses, with numbers of sites and imports.
@@ -120,6 +121,12 @@ impl Snapshot {
         self.all(statements::SYMBOLS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_row)
     }
 
+    /// The symbols of a file that have one of these lines, or their name on one, in order of their start.
+    pub fn symbols_at(&self, file: &FileRow, first_line: u32, last_line: u32) -> Result<Vec<SymbolRow>, StoreError> {
+        let range = [file.first_symbol, file.first_symbol + file.symbols, first_line, last_line];
+        self.all(statements::SYMBOLS_AT, range, symbol_row)
+    }
+
     /// The symbols written directly inside another.
     pub fn symbols_in(&self, container: SymbolKey) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(statements::SYMBOLS_IN, [container.0], symbol_row)
@@ -128,6 +135,31 @@ impl Snapshot {
     /// What ranking needs of the symbols that have a name.
     pub fn symbol_heads(&self, name: NameKey) -> Result<Vec<SymbolHead>, StoreError> {
         self.all(statements::SYMBOL_HEADS, [name.0], symbol_head)
+    }
+
+    /// What ranking needs of the symbols of a file.
+    pub fn symbol_heads_of(&self, file: &FileRow) -> Result<Vec<SymbolHead>, StoreError> {
+        self.all(statements::SYMBOL_HEADS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_head)
+    }
+
+    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until it says stop by false.
+    pub fn visit_heads_between(&self, keys: Range<u32>, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+        self.visit_named_heads(statements::NAMED_HEADS_BETWEEN, [keys.start, keys.end], visit)
+    }
+
+    /// Hands what ranking needs of the symbols written directly inside another, and their names, to `visit`, until it says stop
+    /// by false.
+    pub fn visit_heads_in(&self, container: SymbolKey, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+        self.visit_named_heads(statements::NAMED_HEADS_IN, [container.0], visit)
+    }
+
+    fn visit_named_heads<P: Params>(
+        &self,
+        statement: Statement,
+        params: P,
+        mut visit: impl FnMut(SymbolHead, &str) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statement, params, |row| Ok(visit(symbol_head(row)?, row.get_ref(5)?.as_str()?)))
     }
 
     /// Hands what ranking needs of the symbols with at least so many references to `visit`, those with most references first,

@@ -14,8 +14,9 @@ impl Statement {
     }
 }
 
-/// Settings of a connection that reads.
-pub(super) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -2000;";
+/// Settings of a connection that reads. The most that SQLite maps: of a larger store the end, where the indexes are, would be read
+/// page by page.
+pub(super) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000;";
 
 /// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
 pub(super) const WRITER_SETTINGS: &str = "
@@ -90,6 +91,7 @@ statements! {
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
     PATHS = "SELECT id, path FROM file ORDER BY path";
+    PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols FROM file ORDER BY id";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
@@ -106,8 +108,18 @@ statements! {
     SYMBOL_BY_KEY = concat!(symbol_columns!(), " WHERE s.id = ?1");
     SYMBOLS_OF_NAME = concat!(symbol_columns!(), " WHERE s.name = ?1 ORDER BY s.id");
     SYMBOLS_BETWEEN = concat!(symbol_columns!(), " WHERE s.id >= ?1 AND s.id < ?2 ORDER BY s.id");
+    SYMBOLS_AT = concat!(
+        symbol_columns!(),
+        " WHERE s.id >= ?1 AND s.id < ?2 AND (s.start_line <= ?4 AND s.start_line + s.more_lines >= ?3 \
+         OR s.start_line + s.name_down BETWEEN ?3 AND ?4) ORDER BY s.id"
+    );
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
+    SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 AND id < ?2";
+    NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
+        JOIN name n ON n.id = s.name WHERE s.id >= ?1 AND s.id < ?2";
+    NAMED_HEADS_IN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
+        JOIN name n ON n.id = s.name WHERE s.container = ?1";
     // The index of those that are used often has no others.
     OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 ORDER BY refs DESC, id";
     REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < 16";

@@ -3,7 +3,7 @@
 use regex::{Regex, RegexBuilder};
 
 use super::{Match, SearchMode};
-use crate::query::near::Near;
+use crate::query::near::{self, Near};
 use crate::query::{QueryError, text};
 use crate::store::NameParts;
 
@@ -63,22 +63,35 @@ impl Pattern {
         words.iter().any(|word| own.iter().any(|own| own.starts_with(word.as_str()))).then_some(Match::SomeWords)
     }
 
-    /// What a name that fits has in it.
-    pub(super) fn parts(&self) -> NameParts {
+    /// What a name that fits has in it, by the ways in which names fit.
+    pub(super) fn ways(&self) -> Vec<NameParts> {
         match self {
-            Self::Substring(part) => NameParts::none().or_all_of([part.as_str()]),
-            Self::Regex(_) => NameParts::every(),
+            Self::Substring(part) => vec![NameParts::none().or_all_of([part.as_str()])],
+            Self::Regex(_) => vec![NameParts::every()],
             Self::Words { words, text, .. } => {
-                let whole = NameParts::none().or_all_of([text.as_str()]);
-                if words.is_empty() { whole } else { whole.or_all_of(words.iter().map(String::as_str)) }
+                let mut ways = vec![NameParts::none().or_all_of([text.as_str()])];
+                if !words.is_empty() {
+                    ways.push(NameParts::none().or_all_of(words.iter().map(String::as_str)));
+                }
+                ways
             }
         }
     }
 
-    /// What a name that fits partly has in it.
-    pub(super) fn parts_of_any(&self) -> NameParts {
-        let Self::Words { words, .. } = self else { return NameParts::none() };
-        words.iter().fold(NameParts::none(), |parts, word| parts.or_all_of([word.as_str()]))
+    /// The names that fit best: those that begin with what was asked for. None where all names that fit are as good.
+    pub(super) fn best_names(&self) -> Option<NameParts> {
+        match self {
+            Self::Words { text, .. } => Some(NameParts::none().or_beginning_with(text)),
+            Self::Substring(_) | Self::Regex(_) => None,
+        }
+    }
+
+    /// The words asked for, in lower case.
+    pub(super) fn words(&self) -> &[String] {
+        match self {
+            Self::Words { words, .. } => words,
+            Self::Substring(_) | Self::Regex(_) => &[],
+        }
     }
 
     /// The texts of which a name may be a misspelt form.
@@ -89,6 +102,14 @@ impl Pattern {
             forgiven if joined == asked => vec![Near::new(asked, forgiven)],
             forgiven => vec![Near::new(asked, forgiven), Near::new(joined, forgiven)],
         }
+    }
+
+    /// What a name that is a misspelt form has in it.
+    pub(super) fn parts_of_resembling(&self) -> NameParts {
+        let Self::Words { joined, text: asked, .. } = self else { return NameParts::none() };
+        let forgiven = text::forgiven_errors(joined.len());
+        let parts = near::parts_of_near(asked, forgiven);
+        if joined == asked { parts } else { parts.or(near::parts_of_near(joined, forgiven)) }
     }
 
     /// Which of the words begin a word of `around`.
@@ -111,6 +132,16 @@ impl WordSet {
     /// Adds those of another set.
     pub(super) fn join(&mut self, other: &Self) {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    /// Whether the word at a place is among them.
+    pub(super) fn has(&self, place: usize) -> bool {
+        self.0.get(place).is_some_and(|is_there| *is_there)
+    }
+
+    /// Whether none is there.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|is_there| !is_there)
     }
 
     /// Whether all are there.

@@ -1,0 +1,37 @@
+//! Which symbols a walk has come to: a bit for each key, since keys are small numbers and a walk may come to most of them.
+
+use crate::store::SymbolKey;
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct Seen {
+    words: Vec<u64>,
+}
+
+impl Seen {
+    /// Marks a symbol. Gives whether it was not marked before.
+    pub(super) fn insert(&mut self, symbol: SymbolKey) -> bool {
+        let (place, bit) = (symbol.0 as usize / 64, 1 << (symbol.0 % 64));
+        if place >= self.words.len() {
+            self.words.resize(place + 1, 0);
+        }
+        let word = &mut self.words[place];
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_symbol_is_new_once() {
+        let mut seen = Seen::default();
+        let keys = [0, 1, 63, 64, 65, 5_000_000, 127, 128];
+        assert!(keys.iter().all(|&key| seen.insert(SymbolKey(key))));
+        assert!(!keys.iter().any(|&key| seen.insert(SymbolKey(key))));
+        assert!(seen.insert(SymbolKey(2)));
+    }
+}

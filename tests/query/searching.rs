@@ -1,0 +1,125 @@
+//! Words in names, in containers and in paths: what a search finds is what looking at every symbol finds, and where it does not look
+//! at every symbol, it says so.
+
+use std::collections::BTreeSet;
+
+use cograph::model::SymbolKind;
+use cograph::model::graph::SymbolRef;
+use cograph::query::search::Match;
+use cograph::query::{SearchParams, SymbolInfo, Total, search};
+use cograph::store::Snapshot;
+
+use super::token;
+use crate::sample::{Cache, GraphBuilder, Options};
+
+const WORDS: [&str; 8] = ["alloc", "node", "page", "free", "lock", "tree", "zone", "busy"];
+
+fn ask(snapshot: &Snapshot, text: &str, limit: usize) -> (Vec<(SymbolInfo, Match)>, Total) {
+    let params = SearchParams { text: text.to_owned(), limit, ..SearchParams::default() };
+    let result = search(snapshot, &params, &token()).expect("a valid search");
+    (result.hits.into_iter().map(|hit| (hit.symbol, hit.matched)).collect(), result.total)
+}
+
+/// Numbers that look like chance and are the same in every run.
+fn draw(state: &mut u64, below: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) as usize % below
+}
+
+/// Types with members and members of members in files, all named with words of `WORDS`.
+fn forest() -> Cache {
+    let mut builder = GraphBuilder::default();
+    let mut state = 7;
+    let mut word = || WORDS[draw(&mut state, WORDS.len())];
+    let mut paths: Vec<String> = (0..40).map(|number| format!("{}/{}{number}.x", word(), word())).collect();
+    paths.sort_unstable();
+    for path in &paths {
+        let file = builder.file(path, 0, "");
+        let mut line = 0;
+        let mut symbol = |builder: &mut GraphBuilder, kind, name: String, around: Option<SymbolRef>| {
+            line += 1;
+            let options = around.map_or_else(Options::default, Options::inside);
+            builder.symbol(file, kind, &name, (line, line), options)
+        };
+        for _ in 0..4 {
+            let outer = symbol(&mut builder, SymbolKind::Class, format!("{}_{}", word(), word()), None);
+            let inner = symbol(&mut builder, SymbolKind::Class, word().to_owned(), Some(outer));
+            symbol(&mut builder, SymbolKind::Method, format!("{}_{}", word(), word()), Some(outer));
+            symbol(&mut builder, SymbolKind::Method, word().to_owned(), Some(inner));
+            symbol(&mut builder, SymbolKind::Method, "other".to_owned(), Some(inner));
+        }
+    }
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    cache
+}
+
+fn words_of(text: &str) -> BTreeSet<&str> {
+    text.split(['_', '.', '/']).map(|part| part.trim_end_matches(|letter: char| letter.is_ascii_digit())).collect()
+}
+
+#[test]
+fn words_around_a_symbol_are_found_as_by_looking_at_every_symbol() {
+    let cache = forest();
+    let snapshot = cache.snapshot();
+    let mut every: Vec<SymbolInfo> = Vec::new();
+    for text in WORDS.iter().chain(&["other"]) {
+        every.extend(ask(&snapshot, text, 10_000).0.into_iter().map(|(symbol, _)| symbol));
+    }
+    every.sort_by_key(|symbol| symbol.key);
+    every.dedup_by_key(|symbol| symbol.key);
+    assert_eq!(every.len(), 40 * 4 * 5);
+    let mut around_found = 0;
+    for (one, two, three) in [("alloc", "node", ""), ("page", "free", "lock"), ("tree", "zone", "busy"), ("busy", "lock", "")] {
+        let asked = [one, two, three].join(" ");
+        let asked: BTreeSet<&str> = asked.split_whitespace().collect();
+        let mut expected = BTreeSet::new();
+        for symbol in &every {
+            let own = words_of(&symbol.name);
+            let mut all = own.clone();
+            all.extend(words_of(symbol.path.as_str()));
+            all.extend(words_of(&symbol.container));
+            if asked.is_subset(&all) && !own.is_disjoint(&asked) {
+                let matched = if asked.is_subset(&own) { "name" } else { "around" };
+                expected.insert((symbol.key, matched));
+            }
+        }
+        let text = asked.iter().copied().collect::<Vec<_>>().join(" ");
+        let (hits, total) = ask(&snapshot, &text, 10_000);
+        assert_eq!(total, Total::Exact(hits.len() as u64), "{text}");
+        let is_around = |matched| if matched == Match::Around { "around" } else { "name" };
+        let found: BTreeSet<_> = hits.iter().map(|(symbol, matched)| (symbol.key, is_around(*matched))).collect();
+        assert_eq!(found.len(), hits.len(), "each once: {text}");
+        assert_eq!(found, expected, "{text}");
+        around_found += hits.iter().filter(|(_, matched)| *matched == Match::Around).count();
+    }
+    assert!(around_found > 50, "{around_found}");
+}
+
+#[test]
+fn a_list_that_names_fill_says_that_there_may_be_more() {
+    let cache = forest();
+    let snapshot = cache.snapshot();
+    let (all, total) = ask(&snapshot, "alloc node", 10_000);
+    let by_name = all.iter().filter(|(_, matched)| *matched != Match::Around).count();
+    assert!(by_name > 1 && all.len() > by_name && total == Total::Exact(all.len() as u64), "{by_name} {total}");
+    let (page, total) = ask(&snapshot, "alloc node", by_name - 1);
+    assert_eq!(page, all[..by_name - 1]);
+    assert_eq!(total, Total::AtLeast(by_name as u64));
+}
+
+#[test]
+fn more_symbols_than_are_looked_at_make_the_total_a_lower_bound() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("plain.x", 0, "");
+    let outer = builder.symbol(file, SymbolKind::Class, "alloc", (1, 9_000), Options::default());
+    for line in 2..9_000 {
+        builder.symbol(file, SymbolKind::Method, "node", (line, line), Options::inside(outer));
+    }
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let (hits, total) = ask(&cache.snapshot(), "alloc node", 10_000);
+    assert!(hits.len() > 1_000 && hits.len() < 8_998, "{}", hits.len());
+    assert_eq!(total, Total::AtLeast(hits.len() as u64));
+    assert!(hits.iter().all(|(_, matched)| *matched == Match::Around));
+}
