@@ -21,7 +21,7 @@ const MAX_RUNS: usize = 2_000;
 const MAX_FILTERED: usize = 20_000;
 
 /// Names that fit as well and are used as often, of which the symbols are looked at.
-const MAX_EQUAL: usize = 1_000;
+const MAX_EQUAL: usize = 4_000;
 
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -211,7 +211,7 @@ impl Filter<'_, '_> {
     }
 
     /// The symbols whose names fit. Where there are too many names to look at, only those that fit best and those that fit in a
-    /// rarer way, if that is enough.
+    /// rarer way, if that fills the list, or if what is asked for is one name or a part of one.
     fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
         let ways = pattern.ways();
         if let Some(mut rare) = pattern.best_names() {
@@ -226,7 +226,8 @@ impl Filter<'_, '_> {
             let mut found = self.fitting(pattern, &rare)?;
             found.is_complete &= is_everything;
             let is_best = |(matched, ..): &&Found| *matched <= Match::Prefix;
-            if is_everything || found.best.iter().filter(is_best).count() >= self.wanted() {
+            let is_asked_whole = !found.is_empty() && !pattern.has_spaces();
+            if is_everything || is_asked_whole || found.best.iter().filter(is_best).count() >= self.wanted() {
                 return Ok(found);
             }
         }

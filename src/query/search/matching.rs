@@ -35,6 +35,11 @@ impl Pattern {
         matches!(self, Self::Words { words, .. } if words.len() > 1)
     }
 
+    /// Whether what was asked for is more than one name.
+    pub(super) fn has_spaces(&self) -> bool {
+        matches!(self, Self::Words { text, .. } if text.contains(char::is_whitespace))
+    }
+
     /// How well a name fits, if it does.
     pub(super) fn fits(&self, name: &str) -> Option<Match> {
         match self {
