@@ -135,7 +135,9 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
             found = filter.with_surroundings(&pattern, found)?;
         }
         if params.mode == SearchMode::Words && found.is_empty() {
+            let was_complete = found.is_complete;
             found = filter.resembling(&pattern)?;
+            found.is_complete &= was_complete;
         }
     }
     let Matches { mut best, total, is_complete } = found;
@@ -374,11 +376,15 @@ impl Filter<'_, '_> {
     /// are not too many names to look at: a word that nearly everything has says nothing.
     fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
         let mut found = Matches::all_of(Vec::new());
+        // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
+        let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
+        let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
+        let words = if telling.is_empty() { by_rarity } else { &telling };
         let mut taken = 0;
-        while found.is_empty() && taken < by_rarity.len() {
+        while found.is_empty() && taken < words.len() {
             let mut wanted = NameParts::none();
             let mut runs = 0;
-            while let Some(&(spread, place)) = by_rarity.get(taken) {
+            while let Some(&(spread, place)) = words.get(taken) {
                 if runs > 0 && runs + spread > MAX_RUNS {
                     break;
                 }
