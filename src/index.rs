@@ -6,6 +6,7 @@ mod change;
 mod isolate;
 mod job;
 mod kept;
+mod pieces;
 mod plan;
 mod progress;
 mod relations;
@@ -15,6 +16,7 @@ mod residents;
 mod resolve;
 mod saved;
 mod take_in;
+mod whole;
 mod workers;
 
 use std::path::{Path, PathBuf};
@@ -38,10 +40,7 @@ use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::model::graph::Graph;
 use crate::source::{self, SourceError};
-use crate::store::{
-    self, BuildInfo, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock,
-};
-use progress::Stopwatch;
+use crate::store::{self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
 use resident::Resident;
 
 /// What one run of the index needs to know besides the files.
@@ -291,22 +290,10 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
-    let (mut resident, mut timings) = Resident::build(location.root(), run)?;
-    (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-    let mut stopwatch = Stopwatch::start();
-    let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
-    let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
-    let published = store::publish(&lock, resident.graph(), &info)?;
-    if let Some(snapshot) = newest(location, run)?
-        && resident.settle(&snapshot)?
-    {
-        resident.save(&lock, &published.path, run);
-        if let Some(residents) = run.residents {
-            residents.put(location, resident);
-        }
+    let (published, timings) = whole::build(&lock, started, run)?;
+    if let Some(residents) = run.residents {
+        keep(location, residents, run)?;
     }
-    stopwatch.lap(Phase::Write);
-    timings.extend(stopwatch.laps());
     Ok(Outcome::Published { published, timings })
 }
 

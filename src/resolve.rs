@@ -1,13 +1,15 @@
 //! Facts of a whole repository to targets: scopes, imports, types, members. Pure, and without the name of any language.
 //!
-//! `Tables` holds every file's facts with the tables that lookups need; `Program` is the view of them that one resolution has,
-//! which writes down what was asked (`asked`). A `Resolver` answers for one file at a time: `lookup` finds what a name means,
-//! `infer` what type an expression has, `member` what a type has under a name, `site` what a reference leads to. `modules` knows the closed set of module systems. The result for a file is a function of the
-//! tables alone, so that any order and any number of threads give the same graph, and a function of the
+//! `Tables` holds every file's facts with the tables that lookups need; in a whole build only those that others may look at, which
+//! `arrange` puts first. `Program` is the view of them that one resolution has, which writes down what was asked (`asked`). A
+//! `Resolver` answers for one file at a time: `lookup` finds what a name means, `infer` what type an expression has, `member` what a
+//! type has under a name, `site` what a reference leads to. `modules` knows the closed set of module systems. The result for a file
+//! is a function of the tables alone, so that any order and any number of threads give the same graph, and a function of the
 //! answers to what it asked: after a change (`update`) only those files are resolved again that got an answer which is another now.
 
 mod among;
 mod answers;
+mod arrange;
 mod asked;
 mod call;
 mod certain;
@@ -48,6 +50,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+pub use arrange::Shared;
 pub use asked::Asked;
 use program::Program;
 pub use tables::{Prepared, Resolved, Tables};

@@ -59,6 +59,7 @@ mod uri;
 mod writer;
 
 pub use admission::{Class, LaneState};
+pub use allocator::give_back_in_time;
 pub use arguments::Arguments;
 pub use federation::{Name, RegistryError, Upstreams};
 #[cfg(feature = "faults")]

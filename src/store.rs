@@ -34,7 +34,7 @@ mod views;
 mod write;
 
 pub use adopt::adopt;
-pub use beside::{Beside, Draft, Grown, append};
+pub use beside::{Beside, Draft, Grown, Placed, append};
 pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};
@@ -50,4 +50,4 @@ pub use rows::{
 };
 pub use schema::FORMAT;
 pub use views::{VIEWS, View};
-pub use write::{Amendment, BuildInfo, Keys, Places, Published, carry_over, publish};
+pub use write::{Amendment, BuildInfo, Keys, Outline, Places, Published, carry_over, publish, publish_files};

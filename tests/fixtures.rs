@@ -6,6 +6,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{env, fs};
 
 use cograph::extract::{Limits, extract};
@@ -13,7 +14,7 @@ use cograph::grammar;
 use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
 use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, SymbolRef, Target};
 use cograph::model::{RepoPath, SkipReason};
-use cograph::resolve::{ProjectFile, Tables};
+use cograph::resolve::{Names, ProjectFile, Shared, Tables};
 
 struct Fixture {
     sources: Vec<(RepoPath, String)>,
@@ -71,7 +72,35 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
     let resolutions = (0..files.len())
         .map(|position| tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution)
         .collect();
+    assert_eq!(resolutions, found_by_shared(&files, project_files), "of other files only what is shared may be looked at");
     Built { files, resolutions }
+}
+
+/// What is found where the tables have of each file only what others may look at, as in a whole build.
+fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec<FileResolution> {
+    let (mut names, mut prepared, mut whole) = (Names::default(), Vec::new(), Vec::new());
+    let mut leave = |record: &FileRecord| {
+        let mut record = record.clone();
+        let mut known = None;
+        if let Ok(facts) = &mut record.content {
+            let facts = Arc::make_mut(facts);
+            let shared = Shared::first(facts);
+            let arranged = facts.clone();
+            let own = facts.names.iter().map(|name| names.intern(name)).collect();
+            known = Some((arranged, shared.leave(facts, own)));
+        }
+        let (facts, table) = known.unzip();
+        whole.push(facts);
+        prepared.push(table);
+        record
+    };
+    let files: Vec<FileRecord> = files.iter().map(&mut leave).collect();
+    let tables = Tables::of(&files, prepared, names, project_files);
+    let found = |(file, facts): (u32, &Option<FileFacts>)| match facts {
+        Some(facts) => tables.resolve_shared(FileId(file), facts).resolution,
+        None => FileResolution::default(),
+    };
+    (0..).zip(&whole).map(found).collect()
 }
 
 impl Built {
@@ -271,6 +300,23 @@ fn every_fixture_gives_its_facts() {
     }
     assert!(!all.is_empty(), "there are fixtures");
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn of_a_body_only_what_others_look_at_stays() {
+    let body = "other(given, given + 1);\n".repeat(1_000);
+    for (path, text) in
+        [("a.c", format!("void one(int given) {{\n{body}}}\n")), ("a.ts", format!("function one(given: number) {{\n{body}}}\n"))]
+    {
+        let language = grammar::detect(&RepoPath::new(path).expect("a path"), &[], &[]).expect("a language");
+        let mut facts = extract(language, path, text.as_bytes(), Limits::default());
+        let (all, mut names) = (facts.exprs.len(), Names::default());
+        let shared = Shared::first(&mut facts);
+        let own = facts.names.iter().map(|name| names.intern(name)).collect();
+        shared.leave(&mut facts, own);
+        assert!(all > 3_000 && facts.exprs.len() < 10, "{path}: {} of {all}", facts.exprs.len());
+        assert_eq!((facts.symbols.len(), facts.site_count(), facts.names.len()), (1, 0, 0), "{path}");
+    }
 }
 
 #[test]

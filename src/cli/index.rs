@@ -17,6 +17,7 @@ use crate::grammar;
 use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
+use crate::server;
 use crate::store::{Location, Store};
 use crate::watch::Watch;
 
@@ -56,6 +57,8 @@ pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
 
 pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     if arguments.worker {
+        // What one phase of a build needed is not there beside what the next one needs.
+        server::give_back_in_time();
         return index::serve_worker().map_err(|error| Stop::Failure {
             message: format!("cannot serve the program that started this one: {error}"),
             hint: "run `cograph index` without --worker".to_owned(),

@@ -75,10 +75,6 @@ impl Resident {
         self.identity
     }
 
-    pub(super) fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
     pub(super) fn into_graph(self) -> Graph {
         self.graph
     }
@@ -107,14 +103,14 @@ impl Resident {
         let Some((known, identity)) = self.known().zip(self.identity) else { return };
         let save = || -> Result<(), IndexError> {
             let workers = Workers::start(lock.location().root(), &run.limits)?;
-            let draft = Draft::begin(lock, store)?;
+            let draft = Draft::begin(lock)?;
             let pieces = saved::pieces(&self.graph.files);
             let numbers: Vec<usize> = (0..pieces.len()).collect();
-            workers.map(&numbers, run, |number| {
-                draft.add(&known.piece(&pieces[number], |_| true, number + 1 == pieces.len()));
-            });
+            let added = workers
+                .map(&numbers, run, |number| draft.add(&known.piece(&pieces[number], |_| true, number + 1 == pieces.len())));
             run.check(lock.location().root())?;
-            Ok(draft.publish(identity, saved::kind(&run.limits))?)
+            added.into_iter().try_for_each(|(_, added)| added.map(drop))?;
+            Ok(draft.publish(store, identity, saved::kind(&run.limits))?)
         };
         if let Err(error) = save() {
             tracing::info!(%error, "what is known of a repository is not kept beside its store");

@@ -4,8 +4,9 @@
 use super::Run;
 use super::progress::{Counter, Phase};
 use super::workers::{Workers, guarded};
+use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
-use crate::model::{Step, Verdict};
+use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 
 /// Resolves some files, each by its position. Fewer come back when the run is cancelled.
@@ -29,8 +30,13 @@ pub(super) fn resolve(
 fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> Resolved {
     let Ok(facts) = &file.content else { return Resolved::default() };
     let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-    guarded(|| tables.resolve_file(id)).unwrap_or_else(|message| {
-        tracing::error!(path = file.path.as_str(), message, "resolution failed; the references of the file stay unresolved");
+    guarded_resolution(&file.path, facts, || tables.resolve_file(id))
+}
+
+/// What `work` finds for a file; that nothing is known if it panics.
+pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, work: impl FnOnce() -> Resolved) -> Resolved {
+    guarded(work).unwrap_or_else(|message| {
+        tracing::error!(path = path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {
             sites: vec![unknown; facts.site_count()],

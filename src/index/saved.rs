@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
+use super::pieces::{self, Opened, PieceWriter};
 use super::workers::Workers;
 use super::{Run, fingerprint, grammar};
 use crate::config::Limits;
-use crate::model::facts::FileFacts;
+use crate::model::LanguageId;
 use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
-use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::model::{LanguageId, RepoPath};
+use crate::model::packed::{self, Reader, Writer};
 use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables};
 use crate::store::{Beside, FileRow, Places};
 
 /// Goes up when pieces, interfaces or the hashes in what was asked mean something else: older ones are not read then.
-const ENCODING: u64 = 2;
+const ENCODING: u64 = 4;
 
 /// Bytes of source whose facts share a piece: they share its words, and are packed and unpacked as one.
 const PIECE_BYTES: u64 = 512 << 10;
@@ -60,45 +60,23 @@ impl Known<'_> {
     /// stand in one piece of those that are saved together.
     pub(super) fn piece(&self, places: &[usize], has_facts: impl Fn(usize) -> bool, has_project_files: bool) -> Vec<u8> {
         let lasting = |file: FileId| self.places.file(file).unwrap_or(u32::MAX);
-        let (mut head, mut body) = (Writer::default(), Writer::default());
-        let mut write = || -> Option<()> {
-            head.flag(has_project_files)?;
-            if has_project_files {
-                head.number(self.project_files.len() as u64)?;
-                for file in self.project_files {
-                    head.text(file.path.as_str())?;
-                    head.text(&file.text)?;
-                }
-            }
-            head.list(places, &0, |head, &place| {
-                let id = FileId(u32::try_from(place).ok()?);
-                let start = body.len();
+        let mut piece = PieceWriter::default();
+        for &place in places {
+            let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+            let facts = |body: &mut Writer| {
                 if let (true, Ok(facts)) = (has_facts(place), &self.files[place].content) {
-                    write_facts(&mut body, &self.files[place].stamp, facts, self.tables.interface(id)?)?;
+                    let interface = self.tables.interface(id).expect("files with facts have interfaces");
+                    pieces::write_facts(body, &self.files[place].stamp, facts, interface);
                 }
-                let middle = body.len();
+            };
+            piece.add(lasting(id), facts, |body| {
                 let found = FileResolution { relations: self.relations[place].clone(), ..self.found[place].clone() };
-                packed::graph::write(&mut body, &found, &lasting);
-                self.tables.write_asked(&mut body, &self.asked[place], &lasting);
-                head.small(lasting(id))?;
-                head.number((middle - start) as u64)?;
-                head.number((body.len() - middle) as u64)?;
-                Some(place)
-            })?;
-            Some(())
-        };
-        write().expect("files with facts have interfaces, and writing does not fail");
-        let (words, body) = body.into_parts();
-        [words, head.into_parts().1, body].concat()
+                packed::graph::write(body, &found, &lasting);
+                self.tables.write_asked(body, &self.asked[place], &lasting);
+            });
+        }
+        piece.finish(has_project_files.then_some(self.project_files))
     }
-}
-
-fn write_facts(body: &mut Writer, stamp: &FileStamp, facts: &FileFacts, interface: u64) -> Option<()> {
-    for part in [stamp.hash as u64, (stamp.hash >> 64) as u64, interface] {
-        body.bits(part)?;
-    }
-    packed::facts::write(body, facts);
-    Some(())
 }
 
 /// What was saved, in terms of positions.
@@ -133,25 +111,13 @@ pub(super) fn load(beside: &Beside, rows: &[FileRow], run: &Run, workers: &Worke
     // What comes later replaces what came before.
     let (mut facts, mut found): (FxHashMap<u32, Place<'_>>, FxHashMap<u32, Place<'_>>) = Default::default();
     for (number, raw) in raw.iter().enumerate() {
-        let (words, rest) = Reader::words(raw)?;
-        let mut head = Reader::new(rest, &[]);
-        if head.flag(false)? {
-            project_files.clear();
-            for _ in 0..head.number(0)? {
-                let path = RepoPath::new(&head.text("")?)?;
-                project_files.push(ProjectFile { path, text: head.text("")?.into() });
+        let Opened { words, project_files: replaced, entries } = Opened::read(raw)?;
+        project_files = replaced.unwrap_or(project_files);
+        for entry in entries {
+            if !entry.facts.is_empty() {
+                facts.insert(entry.key, (number, entry.facts));
             }
-        }
-        let lengths = head.list(&[], &(0, 0, 0), |head, _| Some((head.small(0)?, head.number(0)?, head.number(0)?)))?;
-        let mut body = head.rest();
-        for (key, facts_bytes, found_bytes) in lengths {
-            let own = body.split_at_checked(usize::try_from(facts_bytes).ok()?)?;
-            let other = own.1.split_at_checked(usize::try_from(found_bytes).ok()?)?;
-            if !own.0.is_empty() {
-                facts.insert(key, (number, own.0));
-            }
-            found.insert(key, (number, other.0));
-            body = other.1;
+            found.insert(entry.key, (number, entry.found));
         }
         let known = words.iter().map(|word| names.intern(word)).collect();
         pieces.push(Piece { words, names: known });
@@ -217,8 +183,7 @@ fn read_file(
     }
     let (piece, bytes) = facts?;
     let mut reader = Reader::new(bytes, &pieces[piece].words);
-    let hash = u128::from(reader.bits(0)?) | u128::from(reader.bits(0)?) << 64;
-    let interface = reader.bits(0)?;
+    let (hash, interface) = pieces::read_head(&mut reader)?;
     let (facts, words) = packed::facts::read(&mut reader)?;
     if hash != row.hash || facts.symbols.len() != row.symbols as usize {
         return None;

@@ -16,7 +16,7 @@ use crate::grammar;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileRecord, FileStamp};
 use crate::model::{LanguageId, RepoPath, SkipReason};
-use crate::resolve::ProjectFile;
+use crate::resolve::{ProjectFile, Shared};
 use crate::source::{self, Text, WalkedFile, WalkedKind};
 
 /// As much of a file as a `#!` line needs.
@@ -31,16 +31,16 @@ pub(super) struct TakenIn {
 }
 
 pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
-    let project_names = project_names();
-    let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
-    if let Some(caution) = run.caution {
-        try_suspects(root, plan, run, workers, caution);
-    }
+    let taking = Taking::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
-        let file = &plan.files[position];
-        let taken = take_in_file(root, file, project_names.contains(file.path.file_name()), plan, run, false);
-        counter.add_one();
-        taken
+        let (mut record, project_file) = taking.file(position);
+        if let Ok(facts) = &mut record.content {
+            let facts = Arc::make_mut(facts);
+            // In the order of a whole build, with which they are compared.
+            Shared::first(facts);
+            facts.shrink();
+        }
+        (record, project_file)
     });
     results.sort_unstable_by_key(|(position, _)| *position);
     let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
@@ -49,6 +49,35 @@ pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) ->
         taken.project_files.extend(project_file);
     }
     taken
+}
+
+/// What reads the files of a plan, on any thread.
+pub(super) struct Taking<'t> {
+    root: &'t Path,
+    plan: &'t Plan,
+    run: &'t Run<'t>,
+    project_names: FxHashSet<&'static str>,
+    counter: Counter<'t>,
+}
+
+impl<'t> Taking<'t> {
+    /// Begins, with the files that may end the process.
+    pub(super) fn start(root: &'t Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
+        let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
+        if let Some(caution) = run.caution {
+            try_suspects(root, plan, run, workers, caution);
+        }
+        Self { root, plan, run, project_names: project_names(), counter }
+    }
+
+    /// The file at a position, and the same as one that module systems read if it is such a one.
+    pub(super) fn file(&self, position: usize) -> (FileRecord, Option<ProjectFile>) {
+        let file = &self.plan.files[position];
+        let is_project_file = self.project_names.contains(file.path.file_name());
+        let taken = take_in_file(self.root, file, is_project_file, self.plan, self.run, false);
+        self.counter.add_one();
+        taken
+    }
 }
 
 /// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
@@ -161,7 +190,6 @@ fn facts(
         Ok(mut facts) => {
             facts.problems.extend(text.problems);
             facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
-            facts.shrink();
             Ok(facts)
         }
         Err(message) => {

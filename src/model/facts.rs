@@ -122,7 +122,7 @@ impl FileFacts {
     }
 
     /// Makes the facts as small as they can be kept: packs the references, and gives back the room that vectors have set aside
-    /// to grow. Facts of all files stay at the same time.
+    /// to grow. Facts of all files of a repository in use stay at the same time.
     pub fn shrink(&mut self) {
         if self.packed_sites.is_none() {
             self.packed_sites = Some(PackedSites::of(&std::mem::take(&mut self.sites)));

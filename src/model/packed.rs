@@ -91,7 +91,7 @@ fn unfolded(number: u32) -> u32 {
 #[derive(Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    ids: FxHashMap<Box<str>, u64>,
+    ids: FxHashMap<Box<str>, u32>,
     words: Vec<u8>,
 }
 
@@ -116,6 +116,20 @@ impl Writer {
 
     fn put(&mut self, number: u64) {
         put(&mut self.bytes, number);
+    }
+
+    /// Writes a word and gives its number.
+    fn put_word(&mut self, value: &str) -> u32 {
+        let known = self.ids.get(value).copied();
+        let id = known.unwrap_or_else(|| {
+            let next = u32::try_from(self.ids.len()).expect("what shares a writer has far fewer than 2^32 words");
+            self.ids.insert(value.into(), next);
+            put(&mut self.words, value.len() as u64);
+            self.words.extend(value.as_bytes());
+            next
+        });
+        self.put(u64::from(id));
+        id
     }
 }
 
@@ -161,15 +175,7 @@ impl Pass for Writer {
     }
 
     fn word(&mut self, value: &str) -> Option<Box<str>> {
-        let known = self.ids.get(value).copied();
-        let id = known.unwrap_or_else(|| {
-            let next = self.ids.len() as u64;
-            self.ids.insert(value.into(), next);
-            put(&mut self.words, value.len() as u64);
-            self.words.extend(value.as_bytes());
-            next
-        });
-        self.put(id);
+        self.put_word(value);
         Some(Box::default())
     }
 
@@ -219,6 +225,18 @@ impl<'b> Reader<'b> {
     /// The number of a word that was written.
     pub fn word_number(&mut self) -> Option<usize> {
         usize::try_from(self.get()?).ok().filter(|&number| number < self.words.len())
+    }
+
+    /// Words that were written after how many they are, and their numbers.
+    fn words_by_number(&mut self) -> Option<(Vec<Box<str>>, Vec<u32>)> {
+        let count = self.count()?;
+        let (mut words, mut numbers) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for _ in 0..count {
+            let number = self.word_number()?;
+            words.push(Box::from(self.words[number]));
+            numbers.push(u32::try_from(number).ok()?);
+        }
+        Some((words, numbers))
     }
 
     /// A number of things, each of which takes a byte or more.

@@ -12,7 +12,7 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
-        let operator = &*unit.facts.names[operator.get()?];
+        let operator = operator.get().map(|_| unit.text(operator))?;
         if manifest.names.operators.values().any(|member| member == operator) {
             // Of a left side from outside it is not known whether it computes with what is on the right, or that with it.
             let member = self.ty(file, callee);

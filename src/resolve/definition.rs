@@ -152,8 +152,8 @@ impl Resolver<'_, '_> {
 
     /// A type as written, without the namespaces before names.
     fn type_text(&self, file: FileId, ty: ExprId) -> String {
-        let facts = self.program.known(file).facts;
-        let name = |name: crate::model::facts::NameId| name.get().map_or("", |position| &*facts.names[position]);
+        let unit = self.program.known(file);
+        let (facts, name) = (unit.facts, |name: crate::model::facts::NameId| unit.text(name));
         let Some(position) = ty.get() else { return String::new() };
         let list = |run: crate::model::facts::Run| {
             let parts: Vec<String> = facts.lists[run.range()].iter().map(|part| self.type_text(file, *part)).collect();

@@ -107,7 +107,7 @@ impl Resolver<'_, '_> {
                 None => Ty::Unknown,
             },
             Expr::Literal(name) => {
-                let name = self.program.known(file).facts.names[name.get().unwrap_or(0)].as_ref();
+                let name = self.program.known(file).text(name);
                 Ty::builtin(name, &[])
             }
             Expr::OfType(ty) => {
@@ -354,8 +354,8 @@ impl Resolver<'_, '_> {
         let value = unit.facts.lists[entry.values.range()].first()?;
         let Expr::Call(callee, _) = unit.facts.exprs[value.get()?] else { return None };
         let (Expr::Name(name, _) | Expr::Member(_, name)) = unit.facts.exprs[callee.get()?] else { return None };
-        let name = &unit.facts.names[name.get()?];
-        if !makers.iter().any(|maker| *maker == **name) {
+        let name = unit.text(name);
+        if !makers.iter().any(|maker| maker == name) {
             return None;
         }
         let mut bound = unit.bindings(entry.scope, unit.name(entry.name));

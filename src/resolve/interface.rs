@@ -4,6 +4,7 @@
 use super::unit::Context;
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol};
 use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// The number of a file. `contexts` tells where closures and objects stand.
@@ -14,16 +15,26 @@ pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u
 /// The number that a file would have if it had only so many of its symbols. Those left out are functions at its top.
 pub(super) fn of_first(facts: &FileFacts, symbols: usize, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
-    reach.start();
-    while let Some(step) = reach.waiting.pop() {
-        match step {
-            Step::Expr(expr) => reach.expr(expr),
-            Step::Binding(binding) => reach.binding(binding),
-            Step::Scope(scope) => reach.scope(scope),
-        }
-    }
+    reach.go();
     reach.places();
     reach.number()
+}
+
+/// Which facts of a file others may look at, by position.
+pub(super) struct Reached {
+    pub(super) scopes: Vec<bool>,
+    pub(super) bindings: Vec<bool>,
+    pub(super) exprs: Vec<bool>,
+    pub(super) lists: Vec<bool>,
+}
+
+/// Finds out what others may look at: what the number stands for, and with each binding all of its name in its scope.
+pub(super) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> Reached {
+    let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
+    reach.go();
+    reach.with_same_names();
+    let Reach { scopes, bindings, exprs, lists, .. } = reach;
+    Reached { scopes, bindings, exprs, lists }
 }
 
 enum Step {
@@ -42,6 +53,7 @@ struct Reach<'f> {
     exprs: Vec<bool>,
     bindings: Vec<bool>,
     scopes: Vec<bool>,
+    lists: Vec<bool>,
     /// Scopes of which all names are reached.
     open: Vec<bool>,
     waiting: Vec<Step>,
@@ -66,9 +78,46 @@ impl<'f> Reach<'f> {
             exprs: vec![false; facts.exprs.len()],
             bindings: vec![false; facts.bindings.len()],
             scopes: vec![false; facts.scopes.len()],
+            lists: vec![false; facts.lists.len()],
             open: vec![false; facts.scopes.len()],
             waiting: Vec::new(),
             places: Vec::new(),
+        }
+    }
+
+    fn go(&mut self) {
+        self.start();
+        self.follow();
+    }
+
+    fn follow(&mut self) {
+        while let Some(step) = self.waiting.pop() {
+            match step {
+                Step::Expr(expr) => self.expr(expr),
+                Step::Binding(binding) => self.binding(binding),
+                Step::Scope(scope) => self.scope(scope),
+            }
+        }
+    }
+
+    /// Reaches, with each binding, those of the same name in the same scope: they are looked at together.
+    fn with_same_names(&mut self) {
+        let facts = self.facts;
+        let mut seen = vec![false; facts.bindings.len()];
+        loop {
+            let new = |(position, reached): (usize, &bool)| (*reached && !seen[position]).then_some(position);
+            let new: Vec<usize> = self.bindings.iter().enumerate().filter_map(new).collect();
+            if new.is_empty() {
+                return;
+            }
+            for position in new {
+                seen[position] = true;
+                let Binding { name, scope, .. } = facts.bindings[position];
+                let same = self.by_name.get(&name).into_iter().flatten().filter(|(of, _)| *of == scope);
+                let same: SmallVec<[usize; 4]> = same.map(|(_, binding)| *binding).collect();
+                same.into_iter().for_each(|binding| self.want_binding(binding));
+            }
+            self.follow();
         }
     }
 
@@ -112,6 +161,7 @@ impl<'f> Reach<'f> {
 
     fn want_all(&mut self, run: Run) {
         let facts = self.facts;
+        self.lists[run.range()].fill(true);
         for expr in &facts.lists[run.range()] {
             self.want(*expr);
         }
@@ -240,14 +290,14 @@ impl<'f> Reach<'f> {
         };
         let mut hasher = FxHasher::default();
         (&facts.package, facts.test, facts.generated).hash(&mut hasher);
-        for (position, scope) in reached(&facts.scopes, &self.scopes) {
+        for (position, scope) in marked(&facts.scopes, &self.scopes) {
             ranks.scope(&mut hasher, position, scope);
         }
         self.symbols.len().hash(&mut hasher);
         for symbol in self.symbols {
             ranks.symbol(&mut hasher, symbol);
         }
-        for (_, binding) in reached(&facts.bindings, &self.bindings) {
+        for (_, binding) in marked(&facts.bindings, &self.bindings) {
             ranks.binding(&mut hasher, binding);
         }
         for import in &facts.imports {
@@ -260,7 +310,7 @@ impl<'f> Reach<'f> {
             ranks.name(&mut hasher, condition.tested);
             (ranks.place(condition.start), ranks.place(condition.end), condition.holds).hash(&mut hasher);
         }
-        for (position, expr) in reached(&facts.exprs, &self.exprs) {
+        for (position, expr) in marked(&facts.exprs, &self.exprs) {
             ranks.expr(&mut hasher, *expr, facts.positions[position]);
         }
         hasher.finish()
@@ -271,7 +321,7 @@ fn last_byte(symbol: &Symbol) -> u32 {
     symbol.extent.end_byte.saturating_sub(1)
 }
 
-fn reached<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usize, &'f T)> {
+fn marked<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usize, &'f T)> {
     all.iter().enumerate().filter(|(position, _)| wanted[*position])
 }
 

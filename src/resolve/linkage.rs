@@ -82,7 +82,7 @@ impl Linkage {
                     let space = match self.children.get(&(parent, name)) {
                         Some(&space) => space,
                         None => {
-                            let text = unit.facts.symbols[symbol].name.get().map_or("", |name| &unit.facts.names[name]);
+                            let text = unit.text(unit.facts.symbols[symbol].name);
                             let space = self.space(Some(parent), FxBuildHasher.hash_one(text));
                             self.children.insert((parent, name), space);
                             space

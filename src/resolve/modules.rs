@@ -317,7 +317,7 @@ fn target(program: &Program<'_>, file: FileId, import: ImportId) -> ImportTarget
 
 /// The name by which something outside is known: module and item.
 fn external_name(unit: &Unit<'_>, import: &Import) -> String {
-    let item = import.item.get().map(|position| &*unit.facts.names[position]);
+    let item = import.item.get().map(|_| unit.text(import.item));
     match item {
         Some(item) if import.module.is_empty() => item.to_owned(),
         Some(item) => format!("{}{}{item}", import.module, unit.language.manifest.modules.separator),

@@ -17,12 +17,19 @@ use std::cell::RefCell;
 #[derive(Debug)]
 pub(super) struct Program<'a> {
     tables: &'a Tables,
+    /// All of a file of which the tables have only what others look at.
+    own: Option<(FileId, Unit<'a>)>,
     asked: RefCell<Asking>,
 }
 
 impl<'a> Program<'a> {
     pub(super) fn over(tables: &'a Tables) -> Self {
-        Self { tables, asked: RefCell::default() }
+        Self { tables, own: None, asked: RefCell::default() }
+    }
+
+    /// A view for the resolution of one file.
+    pub(super) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
+        Self { own: Some((file, unit)), ..Self::over(tables) }
     }
 
     /// What was asked.
@@ -45,7 +52,10 @@ impl<'a> Program<'a> {
 
     pub(super) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
         self.asked.borrow_mut().facts.insert(file);
-        self.tables.unit(file)
+        match self.own {
+            Some((own, unit)) if own == file => Some(unit),
+            _ => self.tables.unit(file),
+        }
     }
 
     /// The unit of a file that is known to have facts: one that a symbol, scope or expression was found in.

@@ -33,8 +33,8 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn unit(&self) -> Unit<'_> {
-        Unit { facts: &self.facts, language: self.language, table: &self.table }
+    pub(super) fn unit<'t>(&'t self, texts: &'t Names) -> Unit<'t> {
+        Unit { facts: &self.facts, language: self.language, table: &self.table, texts }
     }
 }
 
@@ -82,8 +82,12 @@ pub struct Prepared(Arc<UnitTable>);
 
 impl Prepared {
     /// Prepares a file that has these names, in the order of its facts. `interface` is known of one that was prepared before.
-    pub fn of(facts: &FileFacts, names: Vec<Name>, interface: Option<u64>) -> Self {
+    pub fn of(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>) -> Self {
         Self(Arc::new(UnitTable::of(facts, names, interface)))
+    }
+
+    pub(super) fn from_table(table: UnitTable) -> Self {
+        Self(Arc::new(table))
     }
 }
 
@@ -112,6 +116,11 @@ impl Tables {
         };
         let files = files.iter().zip(prepared).map(file).collect();
         Self::over(files, names, project_files)
+    }
+
+    /// The files that module systems read besides sources.
+    pub fn project_files(&self) -> &[ProjectFile] {
+        &self.project_files
     }
 
     /// Stands for everything in a file that the resolution of others may look at.
@@ -151,8 +160,18 @@ impl Tables {
 
     /// Resolves the sites, imports and relations of one file. The result depends on the tables alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
+        self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
+    }
+
+    /// The same for a file of which the tables have only what others look at; `facts` are all of it.
+    pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
         let Some(unit) = self.unit(file) else { return Resolved::default() };
-        let program = Program::over(self);
+        let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
+        self.resolve_unit(file, Unit { facts, table: &table, ..unit })
+    }
+
+    fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
+        let program = Program::for_file(self, file, unit);
         let mut resolver = Resolver::new(&program, file);
         let sites = unit.facts.all_sites().iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
@@ -165,8 +184,24 @@ impl Tables {
         Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked: program.into_asked() }
     }
 
+    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name.
+    pub fn symbol_names(&self) -> Vec<Box<str>> {
+        let mut is_used = vec![false; self.names.len()];
+        let mut has_unnamed = false;
+        for (_, unit) in self.units() {
+            for symbol in &unit.facts.symbols {
+                match symbol.name.get() {
+                    Some(_) => is_used[unit.name(symbol.name).0 as usize] = true,
+                    None => has_unnamed = true,
+                }
+            }
+        }
+        let used = (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
+        used.map(|name| Box::from(self.names.text(name))).chain(has_unnamed.then(Box::default)).collect()
+    }
+
     pub(super) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
-        Some(self.files.get(file.0 as usize)?.content.as_ref()?.unit())
+        Some(self.files.get(file.0 as usize)?.content.as_ref()?.unit(&self.names))
     }
 
     pub(super) fn name_of(&self, symbol: SymbolRef) -> Name {

@@ -7,36 +7,51 @@ use crate::model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, HELD_AS, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol,
     flags,
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
 /// Every name of the repository, with how many files have it. A name keeps its number when the last file that has it goes.
 #[derive(Debug, Default)]
 pub struct Names {
-    ids: FxHashMap<Arc<str>, Name>,
-    texts: Vec<Arc<str>>,
+    ids: HashTable<Name>,
+    /// One after the other.
+    texts: String,
+    /// Where each text ends.
+    ends: Vec<u32>,
     files: Vec<u32>,
 }
 
 impl Names {
     /// The name with this text; no file has it until its table is counted in.
     pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(&name) = self.ids.get(text) {
+        if let Some(name) = self.find(text) {
             return name;
         }
-        let name = Name(u32::try_from(self.texts.len()).expect("a repository has far fewer than 2^32 names"));
-        let text: Arc<str> = Arc::from(text);
-        self.ids.insert(Arc::clone(&text), name);
-        self.texts.push(text);
+        let name = Name(u32::try_from(self.ends.len()).expect("a repository has far fewer than 2^32 names"));
+        self.texts.push_str(text);
+        self.ends.push(u32::try_from(self.texts.len()).expect("the names of a repository take far less than 4 GiB"));
         self.files.push(0);
+        let Self { ids, texts, ends, .. } = self;
+        ids.insert_unique(hash(text), name, |name| hash(text_of(texts, ends, *name)));
         name
+    }
+
+    fn find(&self, text: &str) -> Option<Name> {
+        self.ids.find(hash(text), |name| self.text(*name) == text).copied()
+    }
+
+    /// The names with these texts, in their order.
+    pub fn intern_all(&mut self, texts: &[&str]) -> Vec<Name> {
+        texts.iter().map(|text| self.intern(text)).collect()
     }
 
     /// Counts a file's names in; gives those that no file had.
     pub(super) fn add(&mut self, unit: &UnitTable) -> Vec<Name> {
         let mut first = Vec::new();
-        for name in &unit.names {
+        for name in &*unit.names {
             let files = &mut self.files[name.0 as usize];
             *files += 1;
             if *files == 1 {
@@ -49,7 +64,7 @@ impl Names {
     /// Counts a file's names out; gives those that no file has any more.
     pub(super) fn remove(&mut self, unit: &UnitTable) -> Vec<Name> {
         let mut last = Vec::new();
-        for name in &unit.names {
+        for name in &*unit.names {
             let files = &mut self.files[name.0 as usize];
             *files -= 1;
             if *files == 0 {
@@ -61,7 +76,12 @@ impl Names {
 
     /// The name with this text, if some file has it.
     pub(super) fn get(&self, text: &str) -> Option<Name> {
-        self.ids.get(text).copied().filter(|name| self.exists(*name))
+        self.find(text).filter(|name| self.exists(*name))
+    }
+
+    /// How many names there are or were.
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
     }
 
     /// Whether some file has the name.
@@ -70,8 +90,18 @@ impl Names {
     }
 
     pub(super) fn text(&self, name: Name) -> &str {
-        &self.texts[name.0 as usize]
+        text_of(&self.texts, &self.ends, name)
     }
+}
+
+fn text_of<'t>(texts: &'t str, ends: &[u32], Name(name): Name) -> &'t str {
+    let place = name as usize;
+    let start = if place == 0 { 0 } else { ends[place - 1] };
+    &texts[start as usize..ends[place] as usize]
+}
+
+fn hash(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text)
 }
 
 /// One file with facts.
@@ -80,12 +110,13 @@ pub(super) struct Unit<'a> {
     pub(super) facts: &'a FileFacts,
     pub(super) language: &'static Language,
     pub(super) table: &'a UnitTable,
+    pub(super) texts: &'a Names,
 }
 
 /// What is worked out once about the facts of a file.
 #[derive(Debug)]
 pub(super) struct UnitTable {
-    names: Vec<Name>,
+    pub(super) names: Arc<[Name]>,
     /// By scope, in order of name and appearance.
     bindings: Vec<(Name, BindingId)>,
     /// Where the bindings of each scope start, and where those of the last one end.
@@ -104,7 +135,7 @@ pub(super) struct UnitTable {
 
 impl UnitTable {
     /// Works it out. `texts` are the file's names; `interface` is known of a file that was prepared before.
-    pub(super) fn of(facts: &FileFacts, texts: Vec<Name>, interface: Option<u64>) -> Self {
+    pub(super) fn of(facts: &FileFacts, texts: Arc<[Name]>, interface: Option<u64>) -> Self {
         let name_of = |name: NameId| name.get().map(|position| texts[position]);
         let (bindings, scope_starts) = bindings_by_scope(facts, name_of);
         let bound: FxHashSet<ImportId> =
@@ -130,6 +161,32 @@ impl UnitTable {
         let contexts = contexts(facts);
         let interface = interface.unwrap_or_else(|| super::interface::of(facts, &contexts));
         Self { names: texts, bindings, scope_starts, reexports, wildcards, owners, contexts, interface }
+    }
+
+    /// Leaves what is said of the first scopes, bindings and expressions alone.
+    pub(super) fn truncate(&mut self, scopes: usize, bindings: usize, exprs: usize) {
+        let is_left = |position: Option<usize>, count: usize| position.is_some_and(|position| position < count);
+        let (mut left, mut starts) = (Vec::new(), Vec::with_capacity(scopes + 1));
+        for run in self.scope_starts.windows(2).take(scopes) {
+            starts.push(u32::try_from(left.len()).expect("a file is limited to far fewer than 2^32 facts"));
+            let own = &self.bindings[run[0] as usize..run[1] as usize];
+            left.extend(own.iter().copied().filter(|(_, binding)| is_left(binding.get(), bindings)));
+        }
+        starts.push(u32::try_from(left.len()).expect("a file is limited to far fewer than 2^32 facts"));
+        left.shrink_to_fit();
+        (self.bindings, self.scope_starts) = (left, starts);
+        self.owners.retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
+        self.owners.shrink_to_fit();
+        self.contexts.retain(|scope, context| {
+            let is_known = match context {
+                Context::Argument(expr, _) | Context::Declared(expr) => is_left(expr.get(), exprs),
+                Context::Member(object, _) => is_left(object.get(), scopes),
+            };
+            is_left(scope.get(), scopes) && is_known
+        });
+        self.contexts.shrink_to_fit();
+        self.reexports.shrink_to_fit();
+        self.wildcards.shrink_to_fit();
     }
 }
 
@@ -184,6 +241,11 @@ impl<'a> Unit<'a> {
     /// A name of the file as a name of the repository.
     pub(super) fn name(&self, name: NameId) -> Name {
         name.get().map_or(Name(u32::MAX), |position| self.table.names[position])
+    }
+
+    /// The text of a name of the file; empty for what has none.
+    pub(super) fn text(&self, name: NameId) -> &'a str {
+        name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
     /// The bindings of a name in a scope, in order of appearance.
@@ -273,7 +335,7 @@ pub(super) enum Context {
     Member(ScopeId, NameId),
 }
 
-fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
+pub(super) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
     let mut contexts = FxHashMap::default();
     let scopes = |value: ExprId| {
         let object = match value.get().map(|value| facts.exprs[value]) {

@@ -38,10 +38,10 @@ impl Tables {
         let in_place = !taken.is_other_shape && project_files == self.project_files && !flipped.concerns(&self.asked);
         let mut affected: Vec<bool> = if in_place {
             for Apart { file, symbols, old, .. } in &taken.apart {
-                self.linkage.remove_last(*file, &old.unit(), *symbols);
+                self.linkage.remove_last(*file, &old.unit(&self.names), *symbols);
             }
             for Apart { file, symbols, new, .. } in &taken.apart {
-                self.linkage.add_last(*file, &new.unit(), *symbols);
+                self.linkage.add_last(*file, &new.unit(&self.names), *symbols);
             }
             for (file, content) in taken.contents {
                 self.files[file.0 as usize].content = content;
@@ -160,7 +160,7 @@ impl Tables {
         }
         let flipped = taken.flipped.iter().copied().collect();
         for (file, old, new) in std::mem::take(&mut taken.unlike) {
-            match differ_after(&old.unit(), &new.unit(), &flipped) {
+            match differ_after(&old.unit(&self.names), &new.unit(&self.names), &flipped) {
                 Some(symbols) => taken.apart.push(Apart { file, symbols, old, new }),
                 None => taken.look_different(Some(file)),
             }

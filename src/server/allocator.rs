@@ -1,10 +1,10 @@
-//! What a process that lives long wants of the program's allocator. Knows nothing of what is allocated.
+//! What a process that lives long, or works in phases, wants of the program's allocator. Knows nothing of what is allocated.
 
 use tikv_jemalloc_ctl::{background_thread, max_background_threads};
 
-/// From here on memory that calls have used and let go is given back to the system by a thread of the allocator. Without it
+/// From here on memory that work has used and let go is given back to the system by a thread of the allocator. Without it
 /// that is left to the next allocations of the threads that used it, and those have ended.
-pub(super) fn give_back_in_time() {
+pub fn give_back_in_time() {
     // A process that has another allocator, or a system without such threads, does as it can.
     if let Err(error) = max_background_threads::write(1).and_then(|()| background_thread::write(true)) {
         tracing::debug!(%error, "unused memory is given back when more is asked for");

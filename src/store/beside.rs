@@ -5,15 +5,16 @@
 //! parts has a head that names its state, so that nobody takes one for another, and each piece a checksum.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::connection::Snapshot;
-use super::error::StoreError;
-use super::location::{BESIDE_SUFFIX, TEMPORARY_SUFFIX, WriterLock, with_ending};
+use super::error::{StoreError, StoreErrorKind};
+use super::location::{BESIDE_SUFFIX, WriterLock, with_ending};
 use super::rows::Identity;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cographk");
@@ -69,55 +70,90 @@ fn packed(piece: &[u8]) -> Vec<u8> {
     bytes
 }
 
+impl Placed {
+    /// How many bytes it takes there.
+    pub fn bytes(self) -> usize {
+        self.bytes
+    }
+}
+
 /// Everything about one state, while it is being written. It is in place when it is published, or not at all.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
-    target: PathBuf,
-    written: Mutex<Result<(BufWriter<File>, u64), io::Error>>,
+    file: File,
+    /// Where the next piece goes.
+    end: Mutex<u64>,
+}
+
+/// Where a piece stands in a draft.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    start: u64,
+    bytes: usize,
 }
 
 impl Draft {
-    /// Begins one for a store that is in place.
-    pub fn begin(_lock: &WriterLock, store: &Path) -> Result<Self, StoreError> {
-        let temporary = with_ending(&with_ending(store, TEMPORARY_SUFFIX), BESIDE_SUFFIX);
-        let begin = || -> io::Result<BufWriter<File>> {
-            let mut file = BufWriter::with_capacity(1 << 20, File::create(&temporary)?);
-            file.write_all(&[0; HEAD_BYTES])?;
-            Ok(file)
-        };
-        let file = begin().map_err(|error| StoreError::from_io("writing beside store", &temporary, &error))?;
-        Ok(Self { temporary, target: beside(store), written: Mutex::new(Ok((file, 0))) })
+    /// Begins one. What an interrupted writer has left behind goes.
+    pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
+        lock.remove_leftovers();
+        let temporary = with_ending(&lock.location().temporary_path(0), BESIDE_SUFFIX);
+        let file = File::options().create(true).truncate(true).read(true).write(true).open(&temporary);
+        let file = file.map_err(|error| StoreError::from_io(WRITING, &temporary, &error))?;
+        Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
     }
 
-    /// Adds a piece, from any thread, in any order. What goes wrong is said at the end.
-    pub fn add(&self, piece: &[u8]) {
+    /// Adds a piece, from any thread, in any order.
+    pub fn add(&self, piece: &[u8]) -> Result<Placed, StoreError> {
         let bytes = packed(piece);
-        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Ok((file, total)) = &mut *written {
-            match file.write_all(&bytes) {
-                Ok(()) => *total += bytes.len() as u64,
-                Err(error) => *written = Err(error),
-            }
-        }
+        let start = {
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            *end += bytes.len() as u64;
+            *end - bytes.len() as u64
+        };
+        self.file.write_all_at(&bytes, start).map_err(|error| StoreError::from_io(WRITING, &self.temporary, &error))?;
+        Ok(Placed { start, bytes: bytes.len() })
     }
 
-    /// Puts it in place, for a state of the store and pieces of a kind.
-    pub fn publish(self, state: Identity, kind: u64) -> Result<(), StoreError> {
-        let publish = || -> io::Result<()> {
-            let (file, bytes) = self.written.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-            let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.seek(SeekFrom::Start(0))?;
-            file.write_all(&Head { kind, state, bytes }.write())?;
-            // Not synced: what a loss of power leaves of it has the wrong checksums.
-            fs::rename(&self.temporary, &self.target)
-        };
-        publish().map_err(|error| {
-            // The failure is what the caller hears of; a leftover is removed by the next writer.
-            let _ = fs::remove_file(&self.temporary);
-            StoreError::from_io("writing beside store", &self.target, &error)
+    /// A piece that was added.
+    pub fn piece(&self, placed: Placed) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = vec![0; placed.bytes];
+        let read = self.file.read_exact_at(&mut bytes, placed.start);
+        read.map_err(|error| StoreError::from_io("reading beside store", &self.temporary, &error))?;
+        unpacked(&bytes).ok_or_else(|| {
+            let detail = "it is not what was written";
+            StoreError::new(StoreErrorKind::Corrupt, "reading beside store", &self.temporary, detail)
         })
     }
+
+    /// Puts it in place, for a store, a state of it, and pieces of a kind.
+    pub fn publish(self, store: &Path, state: Identity, kind: u64) -> Result<(), StoreError> {
+        let target = beside(store);
+        let publish = || -> io::Result<()> {
+            let end = *self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            self.file.write_all_at(&Head { kind, state, bytes: end - HEAD_BYTES as u64 }.write(), 0)?;
+            // Not synced: what a loss of power leaves of it has the wrong checksums.
+            fs::rename(&self.temporary, &target)
+        };
+        publish().map_err(|error| StoreError::from_io(WRITING, &target, &error))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Of one that is in place the name is gone; a leftover is removed by the next writer.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+const WRITING: &str = "writing beside store";
+
+/// A piece from what stands in the file for it; none if that is damaged.
+fn unpacked(bytes: &[u8]) -> Option<Vec<u8>> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (checksum, data) = rest.split_first_chunk()?;
+    let is_whole = u32::from_le_bytes(*length) as usize == data.len() && u64::from_le_bytes(*checksum) == xxh3_64(data);
+    is_whole.then(|| lz4_flex::block::decompress_size_prepended(data).ok()).flatten()
 }
 
 /// How much is kept beside a store.

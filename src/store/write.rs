@@ -16,7 +16,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use rusqlite::{CachedStatement, Connection, params};
 
 pub use self::amend::{Amendment, Keys, Places, carry_over};
-use self::numbering::{FileNames, FileSites, Numbering, name_of};
+pub use self::numbering::Outline;
+use self::numbering::{FileNames, FileSites, Numbering, Texts, name_of};
 use super::blocks;
 use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
@@ -28,7 +29,7 @@ use super::statements::{self, Statement};
 use super::views::VIEWS;
 use crate::model::Verdict;
 use crate::model::facts::{FileFacts, LocalSymbol};
-use crate::model::graph::{FileRecord, Graph, Resolution, SymbolRef, Target};
+use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
 
 const PAGE_SIZE: u64 = 4_096;
 
@@ -69,15 +70,30 @@ impl Published {
     }
 }
 
-/// Writes `graph` as the repository's next generation and removes those that it supersedes. On failure everything is as before.
+/// Writes `graph` as the repository's next generation; see [`publish_files`].
 pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
-    let location = lock.location();
     lock.remove_leftovers();
+    let files = graph.files.iter().enumerate().map(|(place, record)| {
+        let found = graph.resolutions.get(place).cloned().unwrap_or_default();
+        Ok((record.clone(), found))
+    });
+    publish_files(lock, Outline::of(graph), files, info)
+}
+
+/// Writes files as the repository's next generation and removes those that it supersedes. On failure everything is as before.
+/// The files come in order, one at a time: more than one is not needed.
+pub fn publish_files(
+    lock: &WriterLock,
+    outline: Outline,
+    files: impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
+    info: &BuildInfo<'_>,
+) -> Result<Published, StoreError> {
+    let location = lock.location();
     let generation = next_generation(location)?;
     let temporary = location.temporary_path(generation);
     let identity = Identity { uid: random_number(), generation };
     let path = location.generation_path(generation);
-    let result = build(&temporary, location.root(), identity, graph, info).and_then(|bytes| {
+    let result = build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
         put_in_place(&temporary, &path, location.directory())?;
         Ok(Published { identity, path, bytes })
     });
@@ -105,26 +121,42 @@ pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> R
 }
 
 /// Writes everything and gives the size of the file, which is on the disk by then.
-fn build(path: &Path, root: &Path, identity: Identity, graph: &Graph, info: &BuildInfo<'_>) -> Result<u64, StoreError> {
-    let io = |error| StoreError::from_io("writing store", path, &error);
+fn build(
+    (path, root): (&Path, &Path),
+    identity: Identity,
+    (outline, files): (Outline, impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>),
+    info: &BuildInfo<'_>,
+) -> Result<u64, StoreError> {
+    let io = |error| StoreError::from_io(WRITING, path, &error);
+    let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here rather than by SQLite, which does not say why it cannot.
     let file = File::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
-    let numbering =
-        Numbering::new(graph).map_err(|detail| StoreError::new(StoreErrorKind::TooLarge, "writing store", path, detail))?;
-    write_database(path, root, identity, graph, &numbering, info)
-        .map_err(|error| StoreError::from_sqlite("writing store", path, &error))?;
+    let connection = begin(path, info).map_err(sqlite)?;
+    let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
+    let texts = Texts::default();
+    let mut numbering = Numbering::new(outline, &texts).map_err(too_large)?;
+    let mut rows = RowWriter { connection: &connection, figures: vec![(0, 0); numbering.symbol_names] };
+    rows.vocabulary(info.languages).map_err(sqlite)?;
+    rows.names(&numbering.names).map_err(sqlite)?;
+    let (mut site_total, mut written) = (0_u64, numbering.names.len());
+    for (place, file) in files.enumerate() {
+        let (record, found) = file?;
+        let sites = FileSites::of(&record, &found);
+        numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
+        rows.names(&numbering.names[written..]).map_err(sqlite)?;
+        written = numbering.names.len();
+        site_total += u64::from(rows.file(&numbering, place, (&record, &found), &sites).map_err(sqlite)?);
+    }
+    finish(rows, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
+    connection.close().map_err(|(_, error)| sqlite(error))?;
     file.sync_all().map_err(io)?;
     Ok(file.metadata().map_err(io)?.len())
 }
 
-fn write_database(
-    path: &Path,
-    root: &Path,
-    identity: Identity,
-    graph: &Graph,
-    numbering: &Numbering<'_>,
-    info: &BuildInfo<'_>,
-) -> rusqlite::Result<()> {
+const WRITING: &str = "writing store";
+
+/// Makes the tables, in a transaction.
+fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.execute_batch(statements::WRITER_SETTINGS)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -138,13 +170,18 @@ fn write_database(
     for view in VIEWS {
         connection.execute_batch(&view.create())?;
     }
-    let mut rows = RowWriter { connection: &connection, figures: vec![(0, 0); numbering.symbol_names] };
-    rows.vocabulary(info.languages)?;
-    rows.names(numbering)?;
-    let mut site_total = 0;
-    for (place, record) in graph.files.iter().enumerate() {
-        site_total += rows.file(graph, numbering, place, record)?;
-    }
+    Ok(connection)
+}
+
+/// Writes what all files together say, and ends the transaction.
+fn finish(
+    rows: RowWriter<'_>,
+    (root, identity): (&Path, Identity),
+    (numbering, site_total): (&Numbering<'_>, u64),
+    info: &BuildInfo<'_>,
+) -> rusqlite::Result<()> {
+    let connection = rows.connection;
+    rows.other_names(numbering)?;
     rows.candidates(numbering)?;
     rows.name_runs(numbering)?;
     connection.execute_batch(INDEXES)?;
@@ -156,15 +193,14 @@ fn write_database(
         root.as_os_str().as_bytes(),
         i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
         i64::try_from(info.started.elapsed().as_nanos()).unwrap_or(i64::MAX),
-        graph.files.len(),
+        numbering.files.len(),
         numbering.symbol_total(),
         site_total,
         numbering.symbol_names,
     ])?;
     connection.execute_batch("COMMIT")?;
     // From here on the file may be changed while it is read.
-    connection.execute_batch(statements::SHARED_SETTINGS)?;
-    connection.close().map_err(|(_, error)| error)
+    connection.execute_batch(statements::SHARED_SETTINGS)
 }
 
 /// Puts rows into the tables.
@@ -191,11 +227,16 @@ impl<'c> RowWriter<'c> {
         Ok(())
     }
 
-    fn names(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
+    fn names(&self, names: &[(u32, &str)]) -> rusqlite::Result<()> {
         let mut add = self.prepare(statements::ADD_NAME)?;
-        for (key, name) in &numbering.names {
+        for (key, name) in names {
             add.execute(params![key, name])?;
         }
+        Ok(())
+    }
+
+    /// Writes once more the names that no symbol has.
+    fn other_names(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
         let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
         // In the order of the table.
         others.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
@@ -240,9 +281,14 @@ impl<'c> RowWriter<'c> {
     }
 
     /// Writes a file with everything in it; gives the number of its sites.
-    fn file(&mut self, graph: &Graph, numbering: &Numbering<'_>, place: usize, record: &FileRecord) -> rusqlite::Result<u32> {
+    fn file(
+        &mut self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        (record, found): (&FileRecord, &FileResolution),
+        sites: &FileSites<'_>,
+    ) -> rusqlite::Result<u32> {
         let file = numbering.file(place);
-        let sites = FileSites::new(graph, place);
         let first_site = numbering.first_sites[place];
         let mut verdicts = [0_u32; Verdict::ALL.len()];
         for site in sites.in_order() {
@@ -276,13 +322,12 @@ impl<'c> RowWriter<'c> {
             verdicts[4],
         ])?;
         let Some(facts) = facts else { return Ok(0) };
-        let containers = graph.resolutions.get(place).map_or(&[][..], |found| &found.containers);
         let mut names = FileNames::new(facts);
-        self.symbols(numbering, place, (facts, containers), &sites, &mut names)?;
-        self.sites(numbering, place, &sites, &mut names)?;
-        self.imports_and_problems(graph, numbering, place, (facts, &mut names))?;
-        relations(self, graph, numbering, place)?;
-        file_edges(self, graph, numbering, place, &sites)?;
+        self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
+        self.sites(numbering, place, sites, &mut names)?;
+        self.imports_and_problems(found, numbering, place, (facts, &mut names))?;
+        relations(self, found, numbering)?;
+        file_edges(self, found, numbering, place, sites)?;
         Ok(sites.len())
     }
 
@@ -380,16 +425,15 @@ impl<'c> RowWriter<'c> {
 
     fn imports_and_problems(
         &self,
-        graph: &Graph,
+        found: &FileResolution,
         numbering: &Numbering<'_>,
         place: usize,
         (facts, names): (&FileFacts, &mut FileNames<'_>),
     ) -> rusqlite::Result<()> {
         let file = numbering.file(place);
-        let targets = graph.resolutions.get(place).map(|found| found.imports.as_slice()).unwrap_or_default();
         let mut add = self.prepare(statements::ADD_IMPORT)?;
         for (number, import) in facts.imports.iter().enumerate() {
-            let target = targets.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
+            let target = found.imports.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
             let module = numbering.name(&import.module);
             let (level, line, column) = (import.level, import.at.line, import.at.column);
             let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
@@ -404,9 +448,9 @@ impl<'c> RowWriter<'c> {
 }
 
 /// Writes the relations that start in a file.
-fn relations(rows: &RowWriter<'_>, graph: &Graph, numbering: &Numbering<'_>, place: usize) -> rusqlite::Result<()> {
+fn relations(rows: &RowWriter<'_>, found: &FileResolution, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
     let mut add = rows.prepare(statements::ADD_RELATION)?;
-    let mut relations = graph.resolutions.get(place).map(|found| found.relations.clone()).unwrap_or_default();
+    let mut relations = found.relations.clone();
     relations.dedup();
     for relation in relations {
         let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
@@ -418,13 +462,13 @@ fn relations(rows: &RowWriter<'_>, graph: &Graph, numbering: &Numbering<'_>, pla
 /// Writes which other files a file leads to.
 fn file_edges(
     rows: &RowWriter<'_>,
-    graph: &Graph,
+    found: &FileResolution,
     numbering: &Numbering<'_>,
     place: usize,
     sites: &FileSites<'_>,
 ) -> rusqlite::Result<()> {
     let mut add = rows.prepare(statements::ADD_FILE_EDGE)?;
-    for (target, weight) in sites.file_edges(graph, place) {
+    for (target, weight) in sites.file_edges(found, place) {
         add.execute(params![numbering.file(place), numbering.file(target), weight])?;
     }
     Ok(())

@@ -25,28 +25,29 @@ const BINDING_KINDS: [BindingKind; 9] = [
 const IMPORT_KINDS: [ImportKind; 5] =
     [ImportKind::Module, ImportKind::Item, ImportKind::Wildcard, ImportKind::Include, ImportKind::Default];
 
-/// Writes facts.
-pub fn write(writer: &mut Writer, facts: &FileFacts) {
+/// Writes facts, and gives the number of the word that each name is.
+pub fn write(writer: &mut Writer, facts: &FileFacts) -> Vec<u32> {
     writer.put(facts.names.len() as u64);
-    for name in &facts.names {
-        writer.word(name);
-    }
+    let words = facts.names.iter().map(|name| writer.put_word(name)).collect();
     rest(writer, facts).expect("writing does not fail");
+    words
 }
 
 /// Reads facts, and the number of the word that each name is.
 pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
-    let count = reader.count()?;
-    let (mut names, mut words) = (Vec::with_capacity(count), Vec::with_capacity(count));
-    for _ in 0..count {
-        let word = reader.word_number()?;
-        names.push(Box::from(reader.words[word]));
-        words.push(u32::try_from(word).ok()?);
-    }
+    let (names, words) = reader.words_by_number()?;
     let facts = rest(reader, &FileFacts::default())?;
     // They may come from a process that a grammar has ended.
     facts.packed_sites.as_ref()?.sites()?;
     Some((FileFacts { names, ..facts }, words))
+}
+
+/// Reads facts with their references unpacked.
+pub fn read_unpacked(reader: &mut Reader<'_>) -> Option<FileFacts> {
+    let (names, _) = reader.words_by_number()?;
+    let facts = rest(reader, &FileFacts::default())?;
+    let sites = facts.packed_sites.as_ref()?.sites()?;
+    Some(FileFacts { names, sites, packed_sites: None, ..facts })
 }
 
 /// The references of a file in few bytes.

@@ -67,7 +67,7 @@ impl Index {
         while let Some(file) = waiting.pop() {
             let Some(unit) = &tables.unit(file) else { continue };
             for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
-                let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
+                let name = unit.text(import.item);
                 let path = &files[file.0 as usize].path;
                 let Some(child) = child_file(modules, unit, path, file == root, import, name) else { continue };
                 if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
@@ -154,7 +154,7 @@ pub(in crate::resolve) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec
 fn inline_names<'u>(unit: &'u Unit<'_>, scope: ScopeId) -> impl Iterator<Item = &'u str> {
     inline_modules(unit, scope).into_iter().filter_map(|module| {
         let name = unit.facts.symbols[module.get()?].name;
-        Some(&*unit.facts.names[name.get()?])
+        name.get().map(|_| unit.text(name))
     })
 }
 
@@ -186,15 +186,15 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let rules = &unit.language.manifest.modules;
     let index = &program.whole().modules.crates;
     if is_child(&unit, import) {
-        let name = import.item.get().map_or("", |position| &unit.facts.names[position]);
+        let name = unit.text(import.item);
         let path = program.path(file);
         let is_root = index.root(file) == file;
         return child_file(&program.whole().modules, &unit, path, is_root, import, name)
             .map(|file| ImportTarget::module(Module::File(file)));
     }
     let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
-    if let Some(item) = import.item.get() {
-        segments.push(&unit.facts.names[item]);
+    if import.item.is_some() {
+        segments.push(unit.text(import.item));
     }
     let (first, rest) = segments.split_first()?;
     let is = |word: &Option<String>, segment: &str| word.as_deref() == Some(segment);

@@ -292,10 +292,12 @@ impl Writer<'_> {
         }
         let numbering = self.number(&places, &updated)?;
         let mut rows = RowWriter { connection: self.connection, figures: Vec::new() };
-        rows.names(&numbering)?;
+        rows.names(&numbering.names)?;
+        rows.other_names(&numbering)?;
         rows.candidates(&numbering)?;
         for &place in &places {
-            rows.file(graph, &numbering, place, &graph.files[place])?;
+            let (record, found) = (&graph.files[place], &graph.resolutions[place]);
+            rows.file(&numbering, place, (record, found), &FileSites::of(record, found))?;
             let symbols = self.new.0[place].symbols;
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
@@ -306,7 +308,7 @@ impl Writer<'_> {
             let place = file.0 as usize;
             let symbols = self.new.0[place].symbols;
             self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
-            relations(&rows, graph, &numbering, place)?;
+            relations(&rows, &graph.resolutions[place], &numbering)?;
         }
         self.references(&rewritten)?;
         self.remove_unused(lists)?;
@@ -372,6 +374,7 @@ impl Writer<'_> {
             candidate_sets: Vec::new(),
             name_keys: FxHashMap::default(),
             set_keys: FxHashMap::default(),
+            next_site: 0,
         };
         let mut sets = Sets::default();
         for &place in places {
@@ -465,7 +468,7 @@ impl Writer<'_> {
             }
         }
         self.run(statements::REMOVE_FILE_EDGES, [file])?;
-        file_edges(&rows, graph, numbering, place, &stored)
+        file_edges(&rows, after, numbering, place, &stored)
     }
 
     /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.

@@ -2,7 +2,8 @@
 //!
 //! Everything is numbered in the order of files, so that equal graphs give equal stores.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use typed_arena::Arena;
 
 use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
@@ -12,6 +13,25 @@ use crate::store::packed::Mark;
 
 /// What resolution said of a file that it has no entry for.
 static FAULT: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
+
+/// What must be known of all files before the first one is written.
+#[derive(Debug)]
+pub struct Outline {
+    /// The names that symbols have, each once.
+    pub symbol_names: Vec<Box<str>>,
+    /// How many sites that are stored lead to each symbol, by file.
+    pub references: Vec<Vec<u32>>,
+}
+
+impl Outline {
+    /// That of a graph.
+    pub(super) fn of(graph: &Graph) -> Self {
+        let facts = graph.files.iter().filter_map(|record| record.content.as_ref().ok());
+        let names = facts.flat_map(|facts| facts.symbols.iter().map(|symbol| name_of(facts, symbol.name)));
+        let names: FxHashSet<&str> = names.collect();
+        Self { symbol_names: names.into_iter().map(Box::from).collect(), references: references(graph) }
+    }
+}
 
 /// Every key of a store.
 pub(super) struct Numbering<'g> {
@@ -31,91 +51,96 @@ pub(super) struct Numbering<'g> {
     pub(super) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
     pub(super) name_keys: FxHashMap<&'g str, u32>,
     pub(super) set_keys: FxHashMap<&'g [SymbolRef], u32>,
+    /// The key of the first site of the next file.
+    pub(super) next_site: u64,
+}
+
+/// What keys are given to, kept as long as the keys.
+#[derive(Default)]
+pub(super) struct Texts {
+    names: Arena<u8>,
+    sets: Arena<SymbolRef>,
+}
+
+impl Texts {
+    fn name(&self, name: &str) -> &str {
+        self.names.alloc_str(name)
+    }
 }
 
 impl<'g> Numbering<'g> {
-    /// Numbers a graph. The error says which limit of the format it breaks.
-    pub(super) fn new(graph: &'g Graph) -> Result<Self, String> {
-        let mut numbering = Self {
-            names: Vec::new(),
-            symbol_names: 0,
-            files: (1..).take(graph.files.len()).collect(),
-            first_symbols: Vec::with_capacity(graph.files.len()),
-            first_sites: Vec::with_capacity(graph.files.len()),
-            references: references(graph),
-            candidate_sets: Vec::new(),
-            name_keys: FxHashMap::default(),
-            set_keys: FxHashMap::default(),
-        };
+    /// Numbers files and symbols, and the names of these. The error says which limit of the format is broken.
+    pub(super) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
+        let Outline { symbol_names, references } = outline;
+        let mut names: Vec<&'g str> = symbol_names.iter().map(|name| texts.name(name)).collect();
+        drop(symbol_names);
+        // Readers find a name among them by its text.
+        names.sort_unstable_by(|one, other| blocks::order(one, other));
+        let mut first_symbols = Vec::with_capacity(references.len());
         let mut next = 1_u64;
-        for record in &graph.files {
-            numbering.first_symbols.push(key(next, "symbols")?);
-            if let Ok(facts) = &record.content {
-                next += facts.symbols.len() as u64;
-                let mut keys = FileNames::new(facts);
-                for symbol in &facts.symbols {
-                    keys.get_or(symbol.name, |name| numbering.intern(name));
-                }
-            }
+        for symbols in &references {
+            first_symbols.push(key(next, "symbols")?);
+            next += symbols.len() as u64;
         }
         key(next, "symbols")?;
-        numbering.sort_names();
-        let mut next = 1_u64;
-        for (place, record) in graph.files.iter().enumerate() {
-            numbering.first_sites.push(key(next, "sites")?);
-            if let Ok(facts) = &record.content {
-                next += numbering.take_in(graph, place, facts);
-            }
-        }
-        key(next, "sites")?;
-        key(numbering.names.len() as u64, "names")?;
-        Ok(numbering)
+        Ok(Self {
+            symbol_names: names.len(),
+            files: (1..).take(references.len()).collect(),
+            first_symbols,
+            first_sites: Vec::with_capacity(references.len()),
+            references,
+            candidate_sets: Vec::new(),
+            name_keys: names.iter().copied().zip(1..).collect(),
+            names: (1..).zip(names).collect(),
+            set_keys: FxHashMap::default(),
+            next_site: 1,
+        })
     }
 
-    fn take_in(&mut self, graph: &'g Graph, place: usize, facts: &'g FileFacts) -> u64 {
-        let sites = FileSites::new(graph, place);
+    /// Numbers the sites of the next file, and what they lead to.
+    pub(super) fn take_in(
+        &mut self,
+        texts: &'g Texts,
+        (record, _): (&FileRecord, &FileResolution),
+        sites: &FileSites<'_>,
+    ) -> Result<(), String> {
+        self.first_sites.push(key(self.next_site, "sites")?);
+        self.next_site += u64::from(sites.len());
+        key(self.next_site, "sites")?;
+        let Ok(facts) = &record.content else { return Ok(()) };
         let mut keys = FileNames::new(facts);
         for site in sites.in_order() {
-            keys.get_or(site.facts.name, |name| self.intern(name));
+            keys.get_or(site.facts.name, |name| self.intern(texts, name));
             match &site.resolution.target {
-                Target::Candidates(symbols) => {
+                Target::Candidates(symbols) if !self.set_keys.contains_key(&**symbols) => {
                     let next = self.candidate_sets.len() as u32 + 1;
-                    if *self.set_keys.entry(symbols).or_insert(next) == next {
-                        self.candidate_sets.push((next, symbols));
-                    }
+                    let symbols = &*texts.sets.alloc_extend(symbols.iter().copied());
+                    self.set_keys.insert(symbols, next);
+                    self.candidate_sets.push((next, symbols));
                 }
                 Target::External(name) => {
-                    self.intern(name);
+                    self.intern(texts, name);
                 }
-                Target::None | Target::Symbol(_) | Target::File(_) => {}
+                Target::None | Target::Symbol(_) | Target::File(_) | Target::Candidates(_) => {}
             }
         }
         for import in &facts.imports {
-            self.intern(&import.module);
+            self.intern(texts, &import.module);
             if import.item.is_some() {
-                keys.get_or(import.item, |name| self.intern(name));
+                keys.get_or(import.item, |name| self.intern(texts, name));
             }
         }
-        u64::from(sites.len())
+        key(self.names.len() as u64, "names").map(drop)
     }
 
-    fn intern(&mut self, name: &'g str) -> u32 {
-        let next = self.names.len() as u32 + 1;
-        let key = *self.name_keys.entry(name).or_insert(next);
-        if key == next {
-            self.names.push((next, name));
+    fn intern(&mut self, texts: &'g Texts, name: &str) -> u32 {
+        if let Some(&known) = self.name_keys.get(name) {
+            return known;
         }
-        key
-    }
-
-    /// Numbers the names that there are again, in their order: readers find a name among them by its text.
-    fn sort_names(&mut self) {
-        self.symbol_names = self.names.len();
-        self.names.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
-        for ((key, name), number) in self.names.iter_mut().zip(1..) {
-            *key = number;
-            self.name_keys.insert(name, number);
-        }
+        let (next, name) = (self.names.len() as u32 + 1, texts.name(name));
+        self.name_keys.insert(name, next);
+        self.names.push((next, name));
+        next
     }
 
     /// How many sites lead to a symbol.
@@ -168,7 +193,7 @@ impl<'g> FileNames<'g> {
         Self { facts, keys: vec![0; facts.names.len()], unnamed: 0 }
     }
 
-    fn get_or(&mut self, name: NameId, find: impl FnOnce(&'g str) -> u32) -> u32 {
+    fn get_or(&mut self, name: NameId, find: impl FnOnce(&str) -> u32) -> u32 {
         let known = match name.get() {
             Some(place) => &mut self.keys[place],
             None => &mut self.unnamed,
@@ -256,9 +281,13 @@ pub(super) struct FileSites<'g> {
 impl<'g> FileSites<'g> {
     /// Those of the file at a position of the graph; none for a skipped one.
     pub(super) fn new(graph: &'g Graph, place: usize) -> Self {
-        let resolutions = graph.resolutions.get(place).map(|found| found.sites.as_slice()).unwrap_or_default();
-        let all = graph.files[place].content.as_ref().map(|facts| facts.all_sites()).unwrap_or_default();
-        let resolution = |position: usize| resolutions.get(position).unwrap_or(&FAULT);
+        Self::of(&graph.files[place], &graph.resolutions[place])
+    }
+
+    /// Those of a file; none for a skipped one.
+    pub(super) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
+        let all = record.content.as_ref().map(|facts| facts.all_sites()).unwrap_or_default();
+        let resolution = |position: usize| found.sites.get(position).unwrap_or(&FAULT);
         let mut positions: Vec<usize> = (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
         // Already in order as extraction gives them; readers rely on it.
         positions.sort_by_key(|&position| all[position].at);
@@ -297,15 +326,14 @@ impl<'g> FileSites<'g> {
     }
 
     /// The other files that sites and imports of this one lead to, with how many do, in order.
-    pub(super) fn file_edges(&self, graph: &Graph, place: usize) -> Vec<(usize, u32)> {
+    pub(super) fn file_edges(&self, found: &FileResolution, place: usize) -> Vec<(usize, u32)> {
         let by_site = self.sites.iter().filter_map(|site| match &site.resolution.target {
             Target::Symbol(symbol) => Some(symbol.file),
             Target::File(file) => Some(*file),
             Target::None | Target::Candidates(_) | Target::External(_) => None,
         });
-        let imports = graph.resolutions.get(place).map(|found| found.imports.as_slice()).unwrap_or_default();
-        let mut targets: Vec<usize> =
-            by_site.chain(imports.iter().copied().flatten()).map(|file| file.0 as usize).filter(|&file| file != place).collect();
+        let imports = found.imports.iter().copied().flatten();
+        let mut targets: Vec<usize> = by_site.chain(imports).map(|file| file.0 as usize).filter(|&file| file != place).collect();
         targets.sort_unstable();
         targets.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
     }
