@@ -33,12 +33,9 @@ pub(super) struct TakenIn {
 pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
     let taking = Taking::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
-        let (mut record, project_file) = taking.file(position);
+        let (mut record, project_file, _) = taking.file(position);
         if let Ok(facts) = &mut record.content {
-            let facts = Arc::make_mut(facts);
-            // In the order of a whole build, with which they are compared.
-            Shared::first(facts);
-            facts.shrink();
+            Arc::make_mut(facts).shrink();
         }
         (record, project_file)
     });
@@ -50,6 +47,9 @@ pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) ->
     }
     taken
 }
+
+/// A file with its facts, the same as one that module systems read, and how many of its facts others may look at.
+pub(super) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// What reads the files of a plan, on any thread.
 pub(super) struct Taking<'t> {
@@ -70,8 +70,8 @@ impl<'t> Taking<'t> {
         Self { root, plan, run, project_names: project_names(), counter }
     }
 
-    /// The file at a position, and the same as one that module systems read if it is such a one.
-    pub(super) fn file(&self, position: usize) -> (FileRecord, Option<ProjectFile>) {
+    /// The file at a position, the same as one that module systems read if it is such a one, and what others may look at.
+    pub(super) fn file(&self, position: usize) -> Taken {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
         let taken = take_in_file(self.root, file, is_project_file, self.plan, self.run, false);
@@ -94,14 +94,7 @@ pub(super) fn project_names() -> FxHashSet<&'static str> {
     grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect()
 }
 
-fn take_in_file(
-    root: &Path,
-    file: &WalkedFile,
-    is_project_file: bool,
-    plan: &Plan,
-    run: &Run,
-    alone: bool,
-) -> (FileRecord, Option<ProjectFile>) {
+fn take_in_file(root: &Path, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
     let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
@@ -109,14 +102,20 @@ fn take_in_file(
         Ok(text) => text,
         Err(reason) => {
             record.content = Err(reason);
-            return (record, None);
+            return (record, None, None);
         }
     };
     let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
-        record.content = facts((&file.path, record.stamp.hash), language, text, run, alone).map(Arc::new);
+        match facts((&file.path, record.stamp.hash), language, text, run, alone) {
+            Ok((facts, shared)) => {
+                record.content = Ok(Arc::new(facts));
+                return (record, project_file, Some(shared));
+            }
+            Err(reason) => record.content = Err(reason),
+        }
     }
-    (record, project_file)
+    (record, project_file, None)
 }
 
 /// A file as far as it is known before its facts.
@@ -176,7 +175,7 @@ fn facts(
     text: Text,
     run: &Run,
     alone: bool,
-) -> Result<FileFacts, SkipReason> {
+) -> Result<(FileFacts, Shared), SkipReason> {
     let extract = || match run.parsers {
         Some(parsers) => parsers.extract((language, path.as_str(), &text.bytes), &run.limits, run.cancel),
         None => guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default())),
@@ -186,11 +185,17 @@ fn facts(
         Some(caution) => caution.parsing(path, alone, extract),
         None => extract(),
     };
-    match extracted {
-        Ok(mut facts) => {
+    let arranged = extracted.and_then(|mut facts| {
+        guarded(|| {
+            let shared = Shared::first(&mut facts);
+            (facts, shared)
+        })
+    });
+    match arranged {
+        Ok((mut facts, shared)) => {
             facts.problems.extend(text.problems);
             facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
-            Ok(facts)
+            Ok((facts, shared))
         }
         Err(message) => {
             tracing::error!(path = path.as_str(), message, "extraction failed; the file is left out");

@@ -16,7 +16,7 @@ use super::pieces::{self, Opened, PieceWriter};
 use super::plan::{self, Plan};
 use super::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use super::resolve::guarded_resolution;
-use super::take_in::Taking;
+use super::take_in::{Taken, Taking};
 use super::workers::Workers;
 use super::{IndexError, Run, fingerprint, grammar, saved};
 use crate::model::facts::FileFacts;
@@ -166,22 +166,15 @@ fn extract(
     Ok(extracted)
 }
 
-type Taken = (FileRecord, Option<ProjectFile>, Option<Prepared>);
+type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
 /// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and leaves what others may look at.
-fn take_apart(
-    draft: &Draft,
-    start: usize,
-    files: Vec<(FileRecord, Option<ProjectFile>)>,
-    names: &Mutex<Names>,
-) -> Result<(Placed, Vec<Taken>), StoreError> {
+fn take_apart(draft: &Draft, start: usize, files: Vec<Taken>, names: &Mutex<Names>) -> Result<(Placed, Vec<Left>), StoreError> {
     let mut piece = PieceWriter::default();
     let mut arranged = Vec::with_capacity(files.len());
-    for (place, (mut record, project_file)) in (start..).zip(files) {
+    for (place, (record, project_file, shared)) in (start..).zip(files) {
         let mut known = None;
-        if let Ok(facts) = &mut record.content {
-            let facts = Arc::make_mut(facts);
-            let shared = Shared::first(facts);
+        if let (Ok(facts), Some(shared)) = (&record.content, shared) {
             let mut words = Vec::new();
             let write = |body: &mut _| words = pieces::write_facts(body, &record.stamp, facts, shared.interface());
             piece.add(key(id(place)), write, |_| ());

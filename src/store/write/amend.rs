@@ -292,12 +292,10 @@ impl Writer<'_> {
         }
         let numbering = self.number(&places, &updated)?;
         let mut rows = RowWriter { connection: self.connection, figures: Vec::new() };
-        rows.names(&numbering.names)?;
-        rows.other_names(&numbering)?;
+        rows.names(&numbering.names).and_then(|()| rows.other_names(&numbering))?;
         rows.candidates(&numbering)?;
         for &place in &places {
-            let (record, found) = (&graph.files[place], &graph.resolutions[place]);
-            rows.file(&numbering, place, (record, found), &FileSites::of(record, found))?;
+            rows.file(&numbering, place, (&graph.files[place], &graph.resolutions[place]), &FileSites::new(graph, place))?;
             let symbols = self.new.0[place].symbols;
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
