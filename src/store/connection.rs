@@ -23,7 +23,7 @@ use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 
 /// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each maps
-/// the file into memory for itself, so those that nobody needs are let go soon: see `Store::let_spare_ones_go`.
+/// the file into memory for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
 const KEPT_CONNECTIONS: usize = 4;
 
 /// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
@@ -59,6 +59,12 @@ struct Reader {
     control: Arc<Control>,
     /// Keeps writers away from a store that is read without the files beside it; for one question only.
     alone: Option<File>,
+}
+
+/// Connections of a store that end when this is dropped. It does not keep the store.
+#[derive(Debug)]
+pub(super) struct Spare {
+    _readers: Vec<Reader>,
 }
 
 /// What a connection's callbacks look at: they outlive each use of the connection.
@@ -199,10 +205,9 @@ impl Store {
         Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading: Cell::default(), _lease: None })
     }
 
-    /// Closes connections that no question has needed since the last call, but for one. Closing is I/O, and waits for nobody.
-    pub(super) fn let_spare_ones_go(&self) {
-        let spare = self.idle().take_spare();
-        drop(spare);
+    /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
+    pub(super) fn take_spare(&self) -> Spare {
+        Spare { _readers: self.idle().take_spare() }
     }
 
     fn idle(&self) -> MutexGuard<'_, Idle> {

@@ -256,11 +256,10 @@ impl Shared {
                 self.wake.wait_timeout(state, self.settings.sweep).unwrap_or_else(PoisonError::into_inner).0
             };
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
-            let open = state.open_stores();
+            let spare = state.take_spare();
             drop(state);
-            open.iter().for_each(|store| store.let_spare_ones_go());
-            // One that was taken out meanwhile has its last owner here.
-            self.close(open);
+            // Closes connections: not with the lock held.
+            drop(spare);
             closers.retain(|closer| !closer.is_finished());
             closers.extend(self.close_aside(victims));
             state = self.lock();

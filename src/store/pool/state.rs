@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::PoolCounts;
 use super::flight::{Flight, Landing};
 use crate::faults::{Fault, planted};
-use crate::store::connection::Store;
+use crate::store::connection::{Spare, Store};
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, Version};
 
@@ -200,9 +200,9 @@ impl State {
         self.ended
     }
 
-    /// The current stores.
-    pub(super) fn open_stores(&self) -> Vec<Arc<Store>> {
-        self.slots.iter().filter_map(|(_, slot)| Some(Arc::clone(&slot.current.as_ref()?.store))).collect()
+    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile is still the last to.
+    pub(super) fn take_spare(&self) -> Vec<Spare> {
+        self.slots.iter().filter_map(|(_, slot)| Some(slot.current.as_ref()?.store.take_spare())).collect()
     }
 
     /// Whether no store is open that could become idle.
