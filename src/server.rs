@@ -186,7 +186,6 @@ fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
 fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
     let stream = stdio::take()?;
     log::take_panics();
-    allocator::give_back_in_time();
     let session = Session::new();
     shutdown::on_signal(session.events.clone(), limits.signal_grace)?;
     let tools = tools(&session.events);

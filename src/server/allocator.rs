@@ -1,9 +1,10 @@
-//! What a process that lives long, or works in phases, wants of the program's allocator. Knows nothing of what is allocated.
+//! What a process that serves many, or works in phases, wants of the program's allocator. Knows nothing of what is allocated.
 
 use tikv_jemalloc_ctl::{background_thread, max_background_threads};
 
 /// From here on memory that work has used and let go is given back to the system by a thread of the allocator. Without it
 /// that is left to the next allocations of the threads that used it, and those have ended.
+/// The thread wakes up now and then, so a server of one client, which is to rest when it has nothing to do, goes without it.
 pub fn give_back_in_time() {
     // A process that has another allocator, or a system without such threads, does as it can.
     if let Err(error) = max_background_threads::write(1).and_then(|()| background_thread::write(true)) {

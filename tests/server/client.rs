@@ -1,6 +1,6 @@
 //! A client for tests: starts the built program on a repository of its own and keeps everything that it says.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -29,15 +29,22 @@ pub(super) struct Client {
     pub(super) place: TempDir,
 }
 
+/// The names of the threads of a process that runs.
+pub(super) fn threads_of(pid: u32) -> Vec<String> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
+    let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.map(|name| name.trim_end().to_owned()).collect()
+}
+
 /// A directory with a repository (`repository`) of these files and an empty cache.
 pub(super) fn place(files: &[(&str, &str)]) -> TempDir {
     let place = tempfile::tempdir().expect("a temporary directory can be made");
     let repository = place.path().join("repository");
-    std::fs::create_dir(&repository).expect("the directory is new");
+    fs::create_dir(&repository).expect("the directory is new");
     for (name, text) in files {
         let path = repository.join(name);
-        std::fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
-        std::fs::write(path, text).expect("files can be written");
+        fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
+        fs::write(path, text).expect("files can be written");
     }
     place
 }

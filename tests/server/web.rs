@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::client::{PATIENCE, SMALL, initialize, meta, place};
+use super::client::{PATIENCE, SMALL, initialize, meta, place, threads_of};
 
 /// A runtime with its address.
 struct Web {
@@ -193,4 +193,11 @@ fn a_token_is_asked_for_wherever_there_is_one() {
         .expect("it can be run");
     let said = String::from_utf8_lossy(&open.stderr).into_owned();
     assert!(open.status.code() == Some(3) && said.contains("no token") && said.contains("--token-file"), "{said}");
+}
+
+#[test]
+fn memory_that_calls_have_used_is_given_back_by_a_thread_of_the_allocator() {
+    let web = Web::start(&[]);
+    let names = threads_of(web.child.id());
+    assert!(names.iter().any(|name| name.starts_with("jemalloc")), "{names:?}");
 }
