@@ -1,6 +1,7 @@
 //! The thread that reads the input of a session: plain blocking reads into the splitter, pieces into a bounded channel. It owns the
 //! descriptor and the only buffer above it, and never waits for an answer to be made.
 
+use super::allocator;
 use super::splitter::{Piece, Splitter};
 use super::stdio::wait_until_ready;
 use crate::faults::{Fault, planted};
@@ -26,6 +27,7 @@ pub(super) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiv
     // dispatcher's hands.
     let (sender, receiver) = channel(1);
     std::thread::Builder::new().name("reader".to_owned()).spawn(move || {
+        allocator::share_arena();
         if let Err(error) = read(&descriptor, line_bytes, &sender) {
             tracing::warn!(%error, "the input cannot be read any more");
         }

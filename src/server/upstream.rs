@@ -155,18 +155,21 @@ pub struct Examined {
     pub listing: Listing,
 }
 
+/// An owner that wants nothing of its peer.
+struct Nobody;
+
+impl Owner for Nobody {
+    fn experimental(&self) -> Value {
+        json!({})
+    }
+    fn roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+    fn changed(&self, _method: &str) {}
+}
+
 /// Attaches to a peer, lists its tools, and leaves.
 pub fn examine(target: Target) -> Result<Examined, String> {
-    struct Nobody;
-    impl Owner for Nobody {
-        fn experimental(&self) -> Value {
-            json!({})
-        }
-        fn roots(&self) -> Vec<String> {
-            Vec::new()
-        }
-        fn changed(&self, _method: &str) {}
-    }
     let begun = Instant::now();
     let upstream = Upstream::new(target, Expected::Anyone, Arc::new(Nobody), Box::new(|| Ok(())));
     let cancel = CancelToken::new();

@@ -1,6 +1,7 @@
 //! The thread that writes the output of a session: whole messages, one after the other, nothing else. A client that does not read
 //! stops this thread only; `Output` tells the dispatcher how much is waiting.
 
+use super::allocator;
 use super::stdio::{is_abandoned, wait_until_ready};
 use crate::faults::{Fault, planted};
 use rustix::event::PollFlags;
@@ -125,6 +126,7 @@ pub(super) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
     let descriptor = Arc::new(descriptor);
     let own = Arc::clone(&descriptor);
     std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
+        allocator::share_arena();
         let result = write_all(&descriptor, &for_thread);
         for_thread.update(|state| {
             state.ended = true;

@@ -11,6 +11,8 @@ use tempfile::TempDir;
 
 use super::client::{Client, PATIENCE, PROMPT, meta, place};
 
+mod stateless;
+
 /// A repository whose function has this name.
 fn repository(function: &str) -> TempDir {
     let text = format!("def {function}():\n    return shared_helper()\n\n\ndef shared_helper():\n    return 1\n");
@@ -77,6 +79,18 @@ fn await_tool(client: &mut Client, name: &str) {
     }
 }
 
+/// Asks until each of these answers: a call waits only a moment for those that are still being connected to.
+fn await_answers_of(client: &mut Client, upstreams: &[&str]) {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let (text, _) = client.outcome("search", json!({"query": "anything"}));
+        if upstreams.iter().all(|name| text.contains(&format!("== {name} =="))) {
+            return;
+        }
+        assert!(Instant::now() < until, "{upstreams:?} do not all answer: {text}");
+    }
+}
+
 /// A runtime on a socket of its own, which ends with the value.
 struct Runtime(Child);
 
@@ -115,6 +129,7 @@ fn answers_of_two_runtimes_stand_under_their_origins() {
     let (_one, socket) = runtime(&first);
     let (_two, other) = runtime(&second);
     let mut client = client_of(&[format!("first={}", socket.display()), format!("second={}", other.display())]);
+    await_answers_of(&mut client, &["first", "second"]);
     let found = client.ask("search", json!({"query": "only_in"}));
     assert!(found.starts_with("search: 2 of 2 upstreams answered"), "{found}");
     let (before, after) = found.split_once("== second ==").expect("both are named");
@@ -141,6 +156,7 @@ fn answers_keep_to_the_budget_together() {
     let many: String = (0..400).map(|number| format!("def function_number_{number}():\n    pass\n\n")).collect();
     let places = [place(&[("a.py", &many)]), place(&[("b.py", &many)])];
     let mut client = client_of(&[own("one", &places[0]), own("two", &places[1])]);
+    await_answers_of(&mut client, &["one", "two"]);
     let text = client.ask("search", json!({"query": "function_number", "budget": 600}));
     assert!(text.contains("== one ==") && text.contains("== two ==") && text.len() <= 600 * 4, "{}: {text}", text.len());
 }
@@ -163,6 +179,7 @@ fn an_upstream_that_is_dead_slow_or_noisy_delays_nobody() {
     let begun = Instant::now();
     let mut client = client_of(&upstreams);
     assert!(tools(&mut client).len() >= 10 && begun.elapsed() < PROMPT, "the own tools are listed at once");
+    await_answers_of(&mut client, &["good"]);
     let text = client.ask("search", json!({"query": "only_here"}));
     assert!(text.contains("== good ==") && text.contains("only_here"), "{text}");
     client.ping();
@@ -369,41 +386,6 @@ fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
     }
 }
 
-/// An upstream that knows no handshake, and takes only requests that say by themselves what one would have settled.
-const STATELESS_ONLY: &str = r#"*'"method":"initialize"'*) ;;
-    *'"method":"notifications'*) ;;
-    *'io.modelcontextprotocol/protocolVersion":"2026-07-28"'*'clientCapabilities'*)
-      case $line in
-        *'"method":"server/discover"'*) say '{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"modern","version":"1"}}}' ;;
-        *'"method":"subscriptions/listen"'*) echo listening >> "$here/heard" ;;
-        *'"method":"tools/list"'*) say '{"resultType":"complete","tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"ask","inputSchema":{"type":"object"}}]}' ;;
-        *'"name":"ask"'*) say '{"resultType":"input_required","inputRequests":{}}' ;;
-        *'"method":"tools/call"'*) say '{"resultType":"complete","content":[{"type":"text","text":"heard"}]}' ;;
-      esac ;;
-    *) say '{"content":[{"type":"text","text":"what it says of itself is missing"}]}' ;;"#;
-
-#[test]
-fn an_upstream_that_knows_no_handshake_is_reached_too() {
-    let place = place(&[]);
-    let upstream = script(&place, "modern", STATELESS_ONLY);
-    let path = place.path().join("modern.sh");
-    let text = fs::read_to_string(&path).expect("it was written");
-    // It refuses the handshake that the others take.
-    let refusing = text.replacen(
-        "*'\"method\":\"initialize\"'*) say",
-        "*'\"method\":\"initialize\"'*) echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
-        1,
-    );
-    assert_ne!(text, refusing, "the script was changed");
-    fs::write(&path, refusing).expect("written");
-    let mut client = client_of(&[upstream]);
-    await_tool(&mut client, "modern__echo");
-    assert_eq!(client.ask("modern__echo", json!({})), "heard");
-    let (text, is_error) = client.outcome("modern__ask", json!({}));
-    assert!(is_error && text.contains("asks its caller for more"), "{text}");
-    assert_eq!(fs::read_to_string(place.path().join("heard")).expect("it was asked to tell"), "listening\n");
-}
-
 #[test]
 fn each_upstream_is_shown_its_own_token() {
     let tokens = ["token-of-the-first-one", "token-of-the-second-one"];
@@ -430,10 +412,13 @@ fn each_upstream_is_shown_its_own_token() {
         client
     };
     let mut both = client(repository("unused"));
+    await_answers_of(&mut both, &["one", "two"]);
     let text = both.ask("search", json!({"query": "in_the"}));
     assert!(text.contains("== one ==") && text.contains("== two =="), "{text}");
     fs::write(settings.path().join("two.token"), tokens[0]).expect("written");
-    let text = client(repository("unused")).ask("search", json!({"query": "in_the"}));
+    let mut one = client(repository("unused"));
+    await_answers_of(&mut one, &["one"]);
+    let text = one.ask("search", json!({"query": "in_the"}));
     assert!(text.contains("== one ==") && text.contains("not connected: two"), "{text}");
 }
 
@@ -450,7 +435,7 @@ fn upstreams_are_named_in_a_file_as_well() {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut client = Client::of(place, command);
     client.hello("2025-11-25");
-    assert!(client.ask("search", json!({"query": "only_here"})).contains("== mine =="));
+    await_answers_of(&mut client, &["mine"]);
     fs::write(&file, "[upstreams]\nmine = 5\n").expect("written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     let output = command.args(["mcp", "--upstreams"]).arg(&file).output().expect("the program starts");

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::thread::yield_now;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -198,6 +200,14 @@ fn a_token_is_asked_for_wherever_there_is_one() {
 #[test]
 fn memory_that_calls_have_used_is_given_back_by_a_thread_of_the_allocator() {
     let web = Web::start(&[]);
-    let names = threads_of(web.child.id());
-    assert!(names.iter().any(|name| name.starts_with("jemalloc")), "{names:?}");
+    let until = Instant::now() + PATIENCE;
+    // It names itself after it has begun, so it may not have its name yet.
+    loop {
+        let names = threads_of(web.child.id());
+        if names.iter().any(|name| name.starts_with("jemalloc")) {
+            break;
+        }
+        assert!(Instant::now() < until, "{names:?}");
+        yield_now();
+    }
 }

@@ -5,6 +5,7 @@ use super::{Dispatcher, Event, Work};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::server::admission::{Class, Verdict};
+use crate::server::allocator;
 use crate::server::arguments::Arguments;
 use crate::server::observe::{CallState, ServerState, memory};
 use crate::server::protocol::{self, Era, Purpose};
@@ -392,6 +393,7 @@ impl Host for Link {
 fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn Tools>) -> std::io::Result<()> {
     let name = format!("{}-{}", tool.class.word(), tool.name);
     std::thread::Builder::new().name(name).spawn(move || {
+        allocator::share_arena();
         let outcome = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link)));
         if outcome.is_err() && planted(Fault::DroppedPanic) {
             return;

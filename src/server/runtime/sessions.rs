@@ -3,6 +3,7 @@
 
 use crate::faults;
 use crate::server::admission::Permits;
+use crate::server::allocator;
 use crate::server::dispatch::{Event, Process};
 use crate::server::message::{INTERNAL_ERROR, RpcError};
 use crate::server::repositories::{Patience, Repositories, Shared};
@@ -89,6 +90,7 @@ impl Sessions {
         };
         let own = self.clone();
         let spawned = std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
+            allocator::share_arena();
             own.run(session, Stream { input, output });
             // The threads that read and write end with the stream; one that is shut down already has ended.
             let _ = stream.shutdown(Shutdown::Both);

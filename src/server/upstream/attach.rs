@@ -253,7 +253,21 @@ fn pause(failures: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Nobody;
     use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn closing_it_twice_is_harmless_and_it_stays_closed() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let path = place.path().join("socket");
+        let _listener = UnixListener::bind(&path).expect("the path is free");
+        let upstream = Upstream::new(Target::Socket(path), Expected::Anyone, Arc::new(Nobody), Box::new(|| Ok(())));
+        upstream.close();
+        upstream.close();
+        let refused = upstream.answers(&CancelToken::new()).expect_err("it is closed").to_string();
+        assert!(refused.contains("it was closed"), "{refused}");
+    }
 
     #[test]
     fn pauses_grow_to_a_bound_and_differ() {

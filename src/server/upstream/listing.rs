@@ -74,25 +74,13 @@ fn incomplete(tools: Vec<Value>, why: String) -> Listing {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Owner;
+    use super::super::Nobody;
     use super::super::connection::Connection;
     use super::super::target::wire_of;
     use super::*;
     use std::io::{BufRead, BufReader, Write};
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
-
-    struct Nobody;
-
-    impl Owner for Nobody {
-        fn experimental(&self) -> Value {
-            json!({})
-        }
-        fn roots(&self) -> Vec<String> {
-            Vec::new()
-        }
-        fn changed(&self, _method: &str) {}
-    }
 
     /// Lists from a peer that answers the n-th question so; gives what came of it and how many questions there were.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
