@@ -139,6 +139,17 @@ fn what_has_no_name_is_stored_without_one() {
 }
 
 #[test]
+fn a_large_store_is_sound_in_every_table_and_index() {
+    let cache = Cache::new();
+    cache.publish(&functions(20_000)).expect("a generation");
+    let snapshot = cache.snapshot();
+    assert_eq!(snapshot.meta().symbols, 20_000);
+    let connection = rusqlite::Connection::open(snapshot.store().path()).expect("a store");
+    let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("a verdict");
+    assert_eq!(verdict, "ok");
+}
+
+#[test]
 fn one_writer_at_a_time() {
     let cache = Cache::new();
     let held = cache.location.lock(Duration::ZERO).expect("nobody writes");

@@ -71,7 +71,7 @@ CREATE TABLE file_edge (
 ) WITHOUT ROWID;
 ";
 
-/// The indexes, made after the rows. Each serves a statement of `statements`, as the snapshots of their plans show.
+/// The indexes. Each serves a statement of `statements`, as the snapshots of their plans show; `write::bulk` fills them.
 pub(super) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
@@ -83,6 +83,9 @@ CREATE INDEX candidate_symbol ON candidate (symbol);
 CREATE INDEX import_target ON import (target) WHERE target IS NOT NULL;
 CREATE INDEX relation_target ON relation (target);
 ";
+
+/// So often or more a symbol is referred to that is in the index of those that are used often.
+pub(super) const OFTEN: i64 = 16;
 
 /// Bits of `file.flags`.
 pub(super) mod file_flags {

@@ -138,6 +138,7 @@ statements! {
     RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, source";
 
     // A build.
+    ROOTS = "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0";
     ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";

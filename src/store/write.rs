@@ -1,11 +1,18 @@
 //! A graph becomes the next generation: written beside the others under a temporary name, synced, renamed into place.
 //!
 //! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
+//! SQLite makes the tables and opens what becomes of them; in between they are filled page by page, each written once.
 
 mod amend;
+mod bulk;
 mod counted;
+mod fill;
+mod keys;
 mod known;
 mod numbering;
+mod pages;
+mod row;
+mod tree;
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,25 +20,22 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{Connection, params};
 
-pub use self::amend::{Amendment, Keys, Places, carry_over};
+pub use self::amend::{Amendment, carry_over};
+use self::bulk::{BulkRows, Roots};
+use self::fill::RowWriter;
+pub use self::keys::{Keys, Places};
 pub use self::numbering::Outline;
-use self::numbering::{FileNames, FileSites, Numbering, Texts, name_of};
-use super::blocks;
+use self::numbering::{FileSites, Numbering, Texts};
 use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{Location, WriterLock};
-use super::packed::{Traits, pack_signature};
 use super::rows::Identity;
-use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, file_flags, words};
-use super::statements::{self, Statement};
+use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
+use super::statements;
 use super::views::VIEWS;
-use crate::model::Verdict;
-use crate::model::facts::{FileFacts, LocalSymbol};
-use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
-
-const PAGE_SIZE: u64 = 4_096;
+use crate::model::graph::{FileRecord, FileResolution, Graph};
 
 /// What a build says about itself.
 #[derive(Clone, Copy, Debug)]
@@ -131,62 +135,70 @@ fn build(
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here rather than by SQLite, which does not say why it cannot.
     let file = File::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
-    let connection = begin(path, info).map_err(sqlite)?;
+    let roots = begin(path, info).map_err(sqlite)?;
     let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
     let texts = Texts::default();
     let mut numbering = Numbering::new(outline, &texts).map_err(too_large)?;
-    let mut rows = RowWriter { connection: &connection, figures: vec![(0, 0); numbering.symbol_names] };
-    rows.vocabulary(info.languages).map_err(sqlite)?;
-    rows.names(&numbering.names).map_err(sqlite)?;
+    let rows = BulkRows::new(&file, roots, info.max_bytes).map_err(io)?;
+    let mut writer = RowWriter { rows, figures: vec![(0, 0); numbering.symbol_names] };
+    writer.names(&numbering.names).map_err(io)?;
     let (mut site_total, mut written) = (0_u64, numbering.names.len());
     for (place, file) in files.enumerate() {
         let (record, found) = file?;
         let sites = FileSites::of(&record, &found);
         numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
-        rows.names(&numbering.names[written..]).map_err(sqlite)?;
+        writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
-        site_total += u64::from(rows.file(&numbering, place, (&record, &found), &sites).map_err(sqlite)?);
+        site_total += u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
     }
-    finish(rows, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
-    connection.close().map_err(|(_, error)| sqlite(error))?;
+    // What all files together say.
+    writer.other_names(&numbering).map_err(io)?;
+    writer.candidates(&numbering).map_err(io)?;
+    writer.name_runs(&numbering).map_err(io)?;
+    writer.rows.finish().map_err(io)?;
+    finish(path, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
     file.sync_all().map_err(io)?;
     Ok(file.metadata().map_err(io)?.len())
 }
 
 const WRITING: &str = "writing store";
 
-/// Makes the tables, in a transaction.
-fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
-    connection.execute_batch(statements::WRITER_SETTINGS)?;
+/// Makes the tables and indexes, and fills those that are the same for every graph; says where the others begin. Nothing is
+/// held open: the others are filled without SQLite.
+fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
+    let connection = open(path)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
-    if let Some(bytes) = info.max_bytes {
-        let pages = i64::try_from(bytes / PAGE_SIZE).unwrap_or(i64::MAX).max(1);
-        connection.pragma_update(None, "max_page_count", pages)?;
-    }
     connection.execute_batch("BEGIN")?;
     connection.execute_batch(TABLES)?;
+    connection.execute_batch(INDEXES)?;
     for view in VIEWS {
         connection.execute_batch(&view.create())?;
     }
-    Ok(connection)
+    let mut add = connection.prepare(statements::ADD_WORD.text())?;
+    for (id, word) in words() {
+        add.execute(params![id, word])?;
+    }
+    let mut add_language = connection.prepare(statements::ADD_LANGUAGE.text())?;
+    for (id, name) in info.languages.iter().enumerate() {
+        add_language.execute(params![id, name])?;
+    }
+    drop((add, add_language));
+    connection.execute_batch("COMMIT")?;
+    let roots = Roots::read(&connection)?;
+    connection.close().map(|()| roots).map_err(|(_, error)| error)
 }
 
-/// Writes what all files together say, and ends the transaction.
+/// Writes what the store says about itself.
 fn finish(
-    rows: RowWriter<'_>,
+    path: &Path,
     (root, identity): (&Path, Identity),
     (numbering, site_total): (&Numbering<'_>, u64),
     info: &BuildInfo<'_>,
 ) -> rusqlite::Result<()> {
-    let connection = rows.connection;
-    rows.other_names(numbering)?;
-    rows.candidates(numbering)?;
-    rows.name_runs(numbering)?;
-    connection.execute_batch(INDEXES)?;
+    let connection = open(path)?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    rows.prepare(statements::ADD_META)?.execute(params![
+    connection.prepare(statements::ADD_META.text())?.execute(params![
         signed(identity.uid),
         identity.generation,
         signed(info.fingerprint),
@@ -198,280 +210,15 @@ fn finish(
         site_total,
         numbering.symbol_names,
     ])?;
-    connection.execute_batch("COMMIT")?;
     // From here on the file may be changed while it is read.
-    connection.execute_batch(statements::SHARED_SETTINGS)
+    connection.execute_batch(statements::SHARED_SETTINGS)?;
+    connection.close().map_err(|(_, error)| error)
 }
 
-/// Puts rows into the tables.
-struct RowWriter<'c> {
-    connection: &'c Connection,
-    /// By key: how many symbols have a name, and how often the one that is used most is referred to. As far as it is wanted.
-    figures: Vec<(u32, u32)>,
-}
-
-impl<'c> RowWriter<'c> {
-    fn prepare(&self, statement: Statement) -> rusqlite::Result<CachedStatement<'c>> {
-        self.connection.prepare_cached(statement.text())
-    }
-
-    fn vocabulary(&self, languages: &[&str]) -> rusqlite::Result<()> {
-        let mut add = self.prepare(statements::ADD_WORD)?;
-        for (id, word) in words() {
-            add.execute(params![id, word])?;
-        }
-        let mut add = self.prepare(statements::ADD_LANGUAGE)?;
-        for (id, name) in languages.iter().enumerate() {
-            add.execute(params![id, name])?;
-        }
-        Ok(())
-    }
-
-    fn names(&self, names: &[(u32, &str)]) -> rusqlite::Result<()> {
-        let mut add = self.prepare(statements::ADD_NAME)?;
-        for (key, name) in names {
-            add.execute(params![key, name])?;
-        }
-        Ok(())
-    }
-
-    /// Writes once more the names that no symbol has.
-    fn other_names(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
-        let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
-        // In the order of the table.
-        others.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
-        let mut add = self.prepare(statements::ADD_OTHER_NAME)?;
-        for (key, name) in others {
-            add.execute(params![name, key])?;
-        }
-        Ok(())
-    }
-
-    /// Writes the names of symbols once more, as a search goes through them.
-    fn name_runs(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
-        let mut add = self.prepare(statements::ADD_NAME_RUN)?;
-        let mut packer = blocks::Packer::default();
-        let mut full = 0_u32;
-        let mut write = |run: Option<Vec<u8>>| -> rusqlite::Result<()> {
-            if let Some(run) = run {
-                full += 1;
-                add.execute(params![full, run])?;
-            }
-            Ok(())
-        };
-        for ((_, name), &(symbols, references)) in numbering.names.iter().zip(&self.figures) {
-            write(packer.add(name, symbols, references))?;
-        }
-        write(packer.finish_run())?;
-        let mut add = self.prepare(statements::ADD_NAME_GRAM)?;
-        for (letters, runs) in packer.into_grams() {
-            add.execute(params![letters, runs])?;
-        }
-        Ok(())
-    }
-
-    fn candidates(&self, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
-        let mut add = self.prepare(statements::ADD_CANDIDATE)?;
-        for (set, symbols) in &numbering.candidate_sets {
-            for &symbol in *symbols {
-                add.execute(params![set, numbering.symbol(symbol)])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes a file with everything in it; gives the number of its sites.
-    fn file(
-        &mut self,
-        numbering: &Numbering<'_>,
-        place: usize,
-        (record, found): (&FileRecord, &FileResolution),
-        sites: &FileSites<'_>,
-    ) -> rusqlite::Result<u32> {
-        let file = numbering.file(place);
-        let first_site = numbering.first_sites[place];
-        let mut verdicts = [0_u32; Verdict::ALL.len()];
-        for site in sites.in_order() {
-            verdicts[site.resolution.verdict as usize] += 1;
-        }
-        let (facts, skipped) = match &record.content {
-            Ok(facts) => (Some(facts), None),
-            Err(reason) => (None, Some(*reason as u8)),
-        };
-        let flags = facts
-            .map_or(0, |facts| i64::from(facts.generated) * file_flags::GENERATED + i64::from(facts.test) * file_flags::TEST);
-        let hash = Some(record.stamp.hash).filter(|&hash| hash != 0).map(u128::to_be_bytes);
-        self.prepare(statements::ADD_FILE)?.execute(params![
-            file,
-            record.path.as_str(),
-            record.language.map(|language| language.0),
-            record.stamp.size,
-            record.stamp.modified_ns,
-            hash,
-            facts.map_or(0, |facts| facts.lines),
-            skipped,
-            flags,
-            numbering.first_symbols[place],
-            facts.map_or(0, |facts| facts.symbols.len()),
-            first_site,
-            sites.len(),
-            verdicts[0],
-            verdicts[1],
-            verdicts[2],
-            verdicts[3],
-            verdicts[4],
-        ])?;
-        let Some(facts) = facts else { return Ok(0) };
-        let mut names = FileNames::new(facts);
-        self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
-        self.sites(numbering, place, sites, &mut names)?;
-        self.imports_and_problems(found, numbering, place, (facts, &mut names))?;
-        relations(self, found, numbering)?;
-        file_edges(self, found, numbering, place, sites)?;
-        Ok(sites.len())
-    }
-
-    /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
-    fn symbols(
-        &mut self,
-        numbering: &Numbering<'_>,
-        place: usize,
-        (facts, containers): (&FileFacts, &[(LocalSymbol, SymbolRef)]),
-        sites: &FileSites<'_>,
-        names: &mut FileNames<'_>,
-    ) -> rusqlite::Result<()> {
-        let first = numbering.first_symbols[place];
-        let spans = sites.spans(facts.symbols.len());
-        let mut add = self.prepare(statements::ADD_SYMBOL)?;
-        for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
-            let written_in = symbol.container.get().map(|container| first + u32::try_from(container).unwrap_or(u32::MAX));
-            let member = LocalSymbol(key - first);
-            let container = match containers.binary_search_by_key(&member, |&(member, _)| member) {
-                Ok(found) => Some(numbering.symbol(containers[found].1)),
-                Err(_) => written_in,
-            };
-            let (name, references) = (numbering.name_in(names, symbol.name), numbering.references(place, member));
-            if let Some((symbols, most)) = self.figures.get_mut(name as usize - 1) {
-                *symbols += 1;
-                *most = references.max(*most);
-            }
-            let traits = Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
-            let extent = &symbol.extent;
-            add.execute(params![
-                key,
-                numbering.file(place),
-                name,
-                traits.pack(),
-                container,
-                symbol.arity.0,
-                symbol.arity.1,
-                extent.start.line,
-                extent.start.column,
-                i64::from(extent.end.line) - i64::from(extent.start.line),
-                extent.end.column,
-                extent.start_byte,
-                extent.end_byte.saturating_sub(extent.start_byte),
-                i64::from(symbol.name_at.line) - i64::from(extent.start.line),
-                symbol.name_at.column,
-                pack_signature(&symbol.signature, name_of(facts, symbol.name)),
-                &*symbol.doc,
-                references,
-                // Most symbols have no sites of their own: nothing takes less room than 0.
-                if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
-                span.len,
-            ])?;
-        }
-        Ok(())
-    }
-
-    fn sites(
-        &self,
-        numbering: &Numbering<'_>,
-        place: usize,
-        sites: &FileSites<'_>,
-        names: &mut FileNames<'_>,
-    ) -> rusqlite::Result<()> {
-        let first_symbol = numbering.first_symbols[place];
-        let mut add = self.prepare(statements::ADD_SITE)?;
-        let mut add_file = self.prepare(statements::ADD_SITE_FILE)?;
-        for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
-            let (target, target_file) = self.target(numbering, site.resolution);
-            add.execute(params![
-                key,
-                numbering.file(place),
-                site.facts.enclosing.get().map(|enclosing| first_symbol as usize + enclosing),
-                numbering.name_in(names, site.facts.name),
-                site.mark().pack(),
-                site.facts.at.column,
-                target,
-            ])?;
-            if let Some(target) = target_file {
-                add_file.execute(params![key, target])?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The key of what a site leads to, and of the file that it leads to as a whole.
-    fn target(&self, numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<i64>, Option<u32>) {
-        match &resolution.target {
-            Target::None => (None, None),
-            Target::File(file) => (None, Some(numbering.file(file.0 as usize))),
-            Target::Symbol(symbol) => (Some(numbering.symbol(*symbol).into()), None),
-            Target::Candidates(symbols) => (Some(-i64::from(numbering.candidate_set(symbols))), None),
-            Target::External(name) => (Some(numbering.name(name).into()), None),
-        }
-    }
-
-    fn imports_and_problems(
-        &self,
-        found: &FileResolution,
-        numbering: &Numbering<'_>,
-        place: usize,
-        (facts, names): (&FileFacts, &mut FileNames<'_>),
-    ) -> rusqlite::Result<()> {
-        let file = numbering.file(place);
-        let mut add = self.prepare(statements::ADD_IMPORT)?;
-        for (number, import) in facts.imports.iter().enumerate() {
-            let target = found.imports.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
-            let module = numbering.name(&import.module);
-            let (level, line, column) = (import.level, import.at.line, import.at.column);
-            let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
-            add.execute(params![file, number, module, level, item, line, column, target])?;
-        }
-        let mut add = self.prepare(statements::ADD_PROBLEM)?;
-        for (number, problem) in facts.problems.iter().enumerate() {
-            add.execute(params![file, number, problem.kind as u8, problem.first_line, problem.last_line])?;
-        }
-        Ok(())
-    }
-}
-
-/// Writes the relations that start in a file.
-fn relations(rows: &RowWriter<'_>, found: &FileResolution, numbering: &Numbering<'_>) -> rusqlite::Result<()> {
-    let mut add = rows.prepare(statements::ADD_RELATION)?;
-    let mut relations = found.relations.clone();
-    relations.dedup();
-    for relation in relations {
-        let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
-        add.execute(params![ends.0, relation.kind as u8, ends.1])?;
-    }
-    Ok(())
-}
-
-/// Writes which other files a file leads to.
-fn file_edges(
-    rows: &RowWriter<'_>,
-    found: &FileResolution,
-    numbering: &Numbering<'_>,
-    place: usize,
-    sites: &FileSites<'_>,
-) -> rusqlite::Result<()> {
-    let mut add = rows.prepare(statements::ADD_FILE_EDGE)?;
-    for (target, weight) in sites.file_edges(found, place) {
-        add.execute(params![numbering.file(place), numbering.file(target), weight])?;
-    }
-    Ok(())
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(statements::WRITER_SETTINGS)?;
+    Ok(connection)
 }
 
 /// SQLite's integers are signed: the same bits.

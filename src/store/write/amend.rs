@@ -11,85 +11,18 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::counted::Recounted;
+use super::fill::{RowWriter, target};
+use super::keys::{FileKeys, Keys, Places, Range, fitted};
 use super::known::{RemovedNames, Sets};
-use super::numbering::{FileSites, Numbering, key, name_of, references, symbols_in};
-use super::{RowWriter, file_edges, relations};
+use super::numbering::{FileSites, Numbering, key, name_of, symbols_in};
+use super::row::SqlRows;
 use crate::model::Verdict;
-use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, SymbolRef, Target};
-use crate::store::connection::{Snapshot, log_of};
+use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
+use crate::store::connection::log_of;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, WriterLock};
-use crate::store::rows::{FileRow, Identity};
+use crate::store::rows::Identity;
 use crate::store::statements;
-
-/// The keys of a graph's files in a store, and how often each symbol is referred to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Keys {
-    places: Places,
-    references: Vec<Vec<u32>>,
-}
-
-/// The keys of a graph's files in a store.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places(Vec<FileKeys>);
-
-/// The keys of one file.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct FileKeys {
-    file: u32,
-    symbols: Range,
-    sites: Range,
-}
-
-/// Consecutive keys, with room for more.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-struct Range {
-    first: u32,
-    len: u32,
-    room: u32,
-}
-
-impl Range {
-    fn end(self) -> u32 {
-        self.first + self.len
-    }
-}
-
-impl Keys {
-    /// The keys of `graph` in a store that holds it; none if the store holds other files, or the same with other bytes.
-    pub fn of(graph: &Graph, snapshot: &Snapshot) -> Result<Option<Self>, StoreError> {
-        let rows = snapshot.files()?;
-        let same = rows.len() == graph.files.len() && rows.iter().zip(&graph.files).all(|(row, record)| holds(row, record));
-        let range = |first, len| Range { first, len, room: len };
-        let file = |row: &FileRow| FileKeys {
-            file: row.key.0,
-            symbols: range(row.first_symbol, row.symbols),
-            sites: range(row.first_site, row.sites),
-        };
-        Ok(same.then(|| Self { places: Places(rows.iter().map(file).collect()), references: references(graph) }))
-    }
-
-    /// Those of the files.
-    pub fn places(&self) -> &Places {
-        &self.places
-    }
-}
-
-impl Places {
-    /// The key of the file at a position; none for positions that the graph does not have.
-    pub fn file(&self, place: FileId) -> Option<u32> {
-        self.0.get(place.0 as usize).map(|keys| keys.file)
-    }
-}
-
-/// Whether a row is of this file as it was read.
-fn holds(row: &FileRow, record: &FileRecord) -> bool {
-    row.path == record.path
-        && row.hash == record.stamp.hash
-        && row.language.map(|language| language.0) == record.language.map(|language| u32::from(language.0))
-        && row.skipped == record.content.as_ref().err().copied()
-        && row.symbols as usize == symbols_in(record)
-}
 
 /// What becomes of a store's graph.
 #[derive(Debug)]
@@ -212,17 +145,6 @@ pub fn carry_over(location: &Location) -> Result<(), StoreError> {
     carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
 }
 
-/// The range for so many keys: the one at hand if they fit, else a new one with room to grow.
-fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
-    if at_hand.first > 0 && len <= at_hand.room {
-        return Ok(Range { len, ..at_hand });
-    }
-    let room = if at_hand.first > 0 { len + len / 4 + 4 } else { len };
-    let first = *next;
-    *next = key(u64::from(first) + u64::from(room), "keys")?;
-    Ok(Range { first, len, room })
-}
-
 fn open(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
@@ -291,7 +213,7 @@ impl Writer<'_> {
             self.lists_of(sites, &mut lists)?;
         }
         let numbering = self.number(&places, &updated)?;
-        let mut rows = RowWriter { connection: self.connection, figures: Vec::new() };
+        let mut rows = RowWriter { rows: SqlRows::new(self.connection), figures: Vec::new() };
         rows.names(&numbering.names).and_then(|()| rows.other_names(&numbering))?;
         rows.candidates(&numbering)?;
         for &place in &places {
@@ -300,13 +222,13 @@ impl Writer<'_> {
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
         for (file, before) in &updated {
-            self.update(&numbering, file.0 as usize, before)?;
+            self.update(&mut rows, &numbering, file.0 as usize, before)?;
         }
         for file in self.amendment.related.iter().filter(|file| !rewritten.contains(file)) {
             let place = file.0 as usize;
             let symbols = self.new.0[place].symbols;
             self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
-            relations(&rows, &graph.resolutions[place], &numbering)?;
+            rows.relations(&graph.resolutions[place], &numbering)?;
         }
         self.references(&rewritten)?;
         self.remove_unused(lists)?;
@@ -436,13 +358,18 @@ impl Writer<'_> {
     }
 
     /// Writes what is known otherwise now of a file whose facts and stored sites are the same.
-    fn update(&self, numbering: &Numbering<'_>, place: usize, before: &FileResolution) -> rusqlite::Result<()> {
+    fn update(
+        &self,
+        rows: &mut RowWriter<SqlRows<'_>>,
+        numbering: &Numbering<'_>,
+        place: usize,
+        before: &FileResolution,
+    ) -> rusqlite::Result<()> {
         let graph = self.amendment.graph;
         let after = &graph.resolutions[place];
         if before == after {
             return Ok(());
         }
-        let rows = RowWriter { connection: self.connection, figures: Vec::new() };
         let file = numbering.file(place);
         let mut counts = [0_u32; Verdict::ALL.len()];
         let stored = FileSites::new(graph, place);
@@ -451,7 +378,7 @@ impl Writer<'_> {
             if site.resolution == before {
                 continue;
             }
-            let (target, target_file) = rows.target(numbering, site.resolution);
+            let (target, target_file) = target(numbering, site.resolution);
             self.run(statements::SET_SITE, params![key, site.mark().pack(), target])?;
             self.run(statements::REMOVE_SITE_FILES, params![key, key + 1])?;
             if let Some(target) = target_file {
@@ -466,7 +393,7 @@ impl Writer<'_> {
             }
         }
         self.run(statements::REMOVE_FILE_EDGES, [file])?;
-        file_edges(&rows, after, numbering, place, &stored)
+        rows.file_edges(after, numbering, place, &stored)
     }
 
     /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
