@@ -11,6 +11,7 @@ mod position;
 mod preprocessor;
 mod rule;
 mod selector;
+mod sort;
 mod type_rule;
 mod values;
 
@@ -21,6 +22,7 @@ pub use manifest::{
     TestMarkers, VisibilityRule,
 };
 pub use preprocessor::Preprocessor;
+pub(crate) use preprocessor::WordLists;
 pub(crate) use rule::{BaseRule, Gathers, Pattern, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub(crate) use type_rule::TypeRule;
@@ -53,10 +55,10 @@ pub struct Language {
     pub grammar: tree_sitter::Language,
     /// The manifest's sections that are not about single node kinds.
     pub manifest: Manifest,
-    /// Which kinds are tokens without a name.
-    tokens: Vec<bool>,
-    /// Which of them say something about the definition that they stand in.
-    modifiers: Vec<bool>,
+    /// What each kind is, in bits.
+    sorts: Vec<u8>,
+    /// The texts of tokens without a name.
+    token_words: FxHashSet<Box<str>>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
@@ -71,17 +73,31 @@ pub struct Language {
 impl Language {
     /// Whether a text is a word of the language itself: a keyword or the name of a builtin type.
     pub(crate) fn is_word(&self, text: &str) -> bool {
-        self.grammar.id_for_node_kind(text, false) != 0 || self.manifest.builtins.types.iter().any(|name| name == text)
+        self.token_words.contains(text) || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
     /// Whether nodes of this kind are tokens without a name: `(`, `if`, ….
     pub(crate) fn is_token(&self, kind: u16) -> bool {
-        self.tokens.get(usize::from(kind)).copied().unwrap_or_default()
+        self.is_of_sort(kind, sort::TOKEN)
     }
 
     /// Whether tokens of this kind say something about the definition that they stand in: `static`, `export`, ….
     pub(crate) fn is_modifier(&self, kind: u16) -> bool {
-        self.modifiers.get(usize::from(kind)).copied().unwrap_or_default()
+        self.is_of_sort(kind, sort::MODIFIER)
+    }
+
+    /// Whether nodes of this kind hold words that say something about a definition.
+    pub(crate) fn is_modifier_node(&self, kind: u16) -> bool {
+        self.is_of_sort(kind, sort::MODIFIER_NODE)
+    }
+
+    /// Whether nodes of this kind are comments.
+    pub(crate) fn is_comment(&self, kind: u16) -> bool {
+        self.is_of_sort(kind, sort::COMMENT)
+    }
+
+    fn is_of_sort(&self, kind: u16, sort: u8) -> bool {
+        self.sorts.get(usize::from(kind)).is_some_and(|sorts| sorts & sort != 0)
     }
 
     /// The rule for nodes of this kind in statement or expression position.
@@ -123,8 +139,8 @@ impl Language {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
             name: folder.name,
             project_files: parsed.manifest.modules.project_files.clone(),
-            modifiers: values::modifier_tokens(&parsed.manifest, &parsed.tokens, &grammar),
-            tokens: parsed.tokens,
+            sorts: sort::of_kinds(&parsed, &grammar),
+            token_words: sort::token_words(&grammar),
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,

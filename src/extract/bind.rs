@@ -41,7 +41,7 @@ impl<'t> Walker<'t> {
     pub(super) fn words(&mut self, node: Node<'t>) -> Vec<&'t str> {
         let mut words = Vec::new();
         for child in self.children(node) {
-            if !child.is_named() || self.modifier_kinds.contains(&child.kind_id()) {
+            if !child.is_named() || self.language.is_modifier_node(child.kind_id()) {
                 words.extend(self.text_of(child).split_whitespace());
             }
         }
@@ -134,7 +134,7 @@ impl<'t> Walker<'t> {
             let mut parts = Vec::new();
             for part in self.named_children(list) {
                 let is_mark = matches!(self.language.rule(part.kind_id()), Some(Rule::Decorator { .. }));
-                if !is_mark && !self.modifier_kinds.contains(&part.kind_id()) {
+                if !is_mark && !self.language.is_modifier_node(part.kind_id()) {
                     let ty = self.visit_type(part, Usage::Site(SiteKind::Type));
                     parts.push(self.known(ty));
                 }

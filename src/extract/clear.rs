@@ -27,13 +27,13 @@ pub(super) fn clear<'s>(rules: &Preprocessor, source: &'s [u8]) -> Cleared<'s> {
         return cleared;
     }
     let mut tokens = tokens::tokens(rules, source);
-    let (blanks, dropped) = branches::settle(rules, source, &tokens);
+    let (blanks, dropped) = branches::settle(source, &tokens);
     if !blanks.is_empty() {
         blank(&mut cleared.source, &blanks);
-        tokens = tokens::tokens(rules, &cleared.source);
+        tokens::remove(&mut tokens, blanks);
     }
     cleared.dropped = dropped;
-    let found = attributes::find(rules, &cleared.source, &tokens);
+    let found = attributes::find(&cleared.source, &tokens);
     let blanks: Vec<Range<usize>> = found.iter().map(|found| found.whole.clone()).collect();
     blank(&mut cleared.source, &blanks);
     cleared.uses = found.into_iter().map(|found| (found.name, found.has_arguments)).collect();

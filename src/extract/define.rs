@@ -243,7 +243,7 @@ impl<'t> Walker<'t> {
                 if self.language.is_modifier(kind) {
                     self.mark_word(&mut marks, child.kind());
                 }
-            } else if self.modifier_kinds.contains(&kind) {
+            } else if self.language.is_modifier_node(kind) {
                 for word in self.text_of(child).split(|c: char| c.is_whitespace() || matches!(c, '(' | ')')) {
                     self.mark_word(&mut marks, word);
                 }
@@ -348,7 +348,7 @@ impl<'t> Walker<'t> {
             if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
                 self.visit(child, READ);
                 visited.push(child.id());
-            } else if self.modifier_kinds.contains(&child.kind_id()) {
+            } else if self.language.is_modifier_node(child.kind_id()) {
                 for decorator in self.named_children(child) {
                     if matches!(self.language.rule(decorator.kind_id()), Some(Rule::Decorator { .. })) {
                         self.visit(decorator, READ);

@@ -77,7 +77,7 @@ impl<'t> Walker<'t> {
             if !types.iter().any(|ty| ty.id() == child.id()) {
                 if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
                     self.visit(child, super::walk::READ);
-                } else if self.modifier_kinds.contains(&child.kind_id()) {
+                } else if self.language.is_modifier_node(child.kind_id()) {
                     self.around.section = self.marked_visibility(child);
                 }
                 continue;

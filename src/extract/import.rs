@@ -243,8 +243,7 @@ impl<'t> Walker<'t> {
     }
 
     fn is_public(&mut self, node: Node<'t>) -> bool {
-        let kinds = self.modifier_kinds.clone();
-        self.children(node).into_iter().any(|child| kinds.contains(&child.kind_id()))
+        self.children(node).into_iter().any(|child| self.language.is_modifier_node(child.kind_id()))
     }
 
     fn import_tree(&mut self, form: &'static ImportForm, node: Node<'t>, prefix: &mut Vec<String>, reexport: bool) {

@@ -264,7 +264,7 @@ impl<'t> Walker<'t> {
         let mut repeated = ExprId::NONE;
         let outer = (self.whole, self.around.declared);
         for member in self.children(node) {
-            if self.is_comment(member) {
+            if self.language.is_comment(member.kind_id()) {
                 self.note_comment(member);
                 continue;
             }

@@ -276,7 +276,7 @@ impl<'t> Walker<'t> {
     fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
         self.callable.type_scope.is_some()
             && self.children(node).into_iter().any(|child| {
-                (self.modifier_kinds.contains(&child.kind_id()) || !child.is_named())
+                (self.language.is_modifier_node(child.kind_id()) || !child.is_named())
                     && self.language.manifest.names.field_parameter_words.iter().any(|word| word == self.text_of(child))
             })
     }

@@ -88,7 +88,7 @@ impl<'t> Walker<'t> {
 
     /// What was taken away before the tree was made: uses of macros are sites, code that was not read is a problem.
     pub(super) fn cleared(&mut self, cleared: &Cleared<'_>) {
-        let lines = |byte: usize| self.source[..byte].iter().filter(|&&byte| byte == b'\n').count();
+        let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
         let dropped: Vec<(u32, u32)> =
             cleared.dropped.iter().map(|range| (line(lines(range.start)), line(lines(range.end)))).collect();
         for (first, last) in dropped {
@@ -97,7 +97,7 @@ impl<'t> Walker<'t> {
         self.build.facts.problems.sort_by_key(|problem| problem.first_line);
         let (mut row, mut counted) = (0, 0);
         for (range, has_arguments) in &cleared.uses {
-            row += self.source[counted..range.start].iter().filter(|&&byte| byte == b'\n').count();
+            row += memchr::memchr_iter(b'\n', &self.source[counted..range.start]).count();
             counted = range.start;
             let column = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
             let Ok(text) = std::str::from_utf8(&self.source[range.clone()]) else { continue };

@@ -5,7 +5,7 @@ const LONGEST: usize = 400;
 
 /// Number of lines: of line ends, plus one for text after the last.
 pub(super) fn count_lines(source: &[u8]) -> u32 {
-    let ends = source.iter().filter(|&&byte| byte == b'\n').count();
+    let ends = memchr::memchr_iter(b'\n', source).count();
     let rest = usize::from(source.last().is_some_and(|&byte| byte != b'\n'));
     u32::try_from(ends + rest).expect("files are limited to far less than 4 GiB")
 }

@@ -48,15 +48,12 @@ pub(super) struct Walker<'t> {
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
     cursor: Option<TreeCursor<'t>>,
-    comment_kinds: Vec<u16>,
-    pub(super) modifier_kinds: Vec<u16>,
+    /// Whether the tree may have nodes that stand for what could not be read.
+    has_errors: bool,
 }
 
 impl<'t> Walker<'t> {
     pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits, embedded: Embedded<'t>) -> Self {
-        let kinds = |names: &[String]| -> Vec<u16> {
-            names.iter().map(|name| language.grammar.id_for_node_kind(name, true)).filter(|&id| id != 0).collect()
-        };
         let mut build = Builder::for_source(source.len());
         let scope = build.scope(ScopeId::NONE, ScopeKind::File, LocalSymbol::NONE, 0, source.len());
         Self {
@@ -83,12 +80,12 @@ impl<'t> Walker<'t> {
             limits,
             embedded,
             cursor: None,
-            comment_kinds: kinds(&language.manifest.documentation.comments),
-            modifier_kinds: kinds(&language.manifest.modifiers.nodes),
+            has_errors: true,
         }
     }
 
     pub(super) fn walk(&mut self, root: Node<'t>) {
+        self.has_errors = root.has_error();
         if root.is_error() {
             self.problem(ProblemKind::Syntax, root);
         }
@@ -163,17 +160,21 @@ impl<'t> Walker<'t> {
 
     /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
+        let (language, has_errors) = (self.language, self.has_errors);
+        let mut children = Children::new();
+        self.each_child(node, |child| {
+            if has_errors || !language.is_token(child.kind_id()) {
+                children.push(child);
+            }
+            true
+        });
         let mut last = ExprId::NONE;
-        for child in self.children(node) {
-            if let Some(value) = self.visit_child(child) {
+        for child in &children {
+            if let Some(value) = self.visit_child(*child) {
                 last = value;
             }
         }
         last
-    }
-
-    pub(super) fn is_comment(&self, node: Node<'t>) -> bool {
-        self.comment_kinds.contains(&node.kind_id())
     }
 
     /// Visits one of several children; none for comments and tokens.
@@ -182,7 +183,7 @@ impl<'t> Walker<'t> {
         if self.language.is_token(kind) && !child.is_missing() {
             return None;
         }
-        if self.comment_kinds.contains(&kind) {
+        if self.language.is_comment(kind) {
             self.note_comment(child);
             return None;
         }
@@ -217,7 +218,7 @@ impl<'t> Walker<'t> {
             self.problem(ProblemKind::TooDeep, node);
             return ExprId::NONE;
         }
-        if node.is_error() || node.is_missing() {
+        if self.has_errors && (node.is_error() || node.is_missing()) {
             self.problem(ProblemKind::Syntax, node);
         }
         self.depth += 1;
@@ -314,7 +315,7 @@ impl<'t> Walker<'t> {
             return self.visit(*only, usage);
         }
         let mut value = ExprId::NONE;
-        for child in children {
+        for &child in &children {
             let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
             let child_value = self.visit(child, if is_chosen { usage } else { READ });
             if is_chosen {
@@ -326,7 +327,7 @@ impl<'t> Walker<'t> {
 
     fn statement(&mut self, node: Node<'t>, end: &str) -> ExprId {
         let value = self.visit_children(node);
-        let ended = self.children(node).last().is_some_and(|last| last.kind() == end);
+        let ended = value.is_some() && self.children(node).last().is_some_and(|last| last.kind() == end);
         if ended { ExprId::NONE } else { value }
     }
 

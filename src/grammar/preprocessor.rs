@@ -1,6 +1,8 @@
 //! What a manifest says about a preprocessor that runs over sources before they mean anything.
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use std::sync::OnceLock;
 
 /// The words by which declarations are told from uses of macros around them. Without a directive there is no preprocessor.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -26,4 +28,59 @@ pub struct Preprocessor {
     pub builtin_types: Vec<String>,
     /// Words that start statements.
     pub statement_words: Vec<String>,
+    /// The lists by their words, once somebody asks.
+    #[serde(skip)]
+    lists: OnceLock<FxHashMap<Box<[u8]>, WordLists>>,
+}
+
+/// Which of the lists a word is in: every word of a source is looked up once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct WordLists(u16);
+
+impl WordLists {
+    pub(crate) const LIST: Self = Self(1);
+    pub(crate) const TYPE: Self = Self(1 << 1);
+    pub(crate) const BLOCK: Self = Self(1 << 2);
+    pub(crate) const QUALIFIER: Self = Self(1 << 3);
+    pub(crate) const START: Self = Self(1 << 4);
+    pub(crate) const PARAMETER: Self = Self(1 << 5);
+    pub(crate) const NAME: Self = Self(1 << 6);
+    pub(crate) const BUILTIN: Self = Self(1 << 7);
+    pub(crate) const STATEMENT: Self = Self(1 << 8);
+
+    /// Whether it is in one of `lists`.
+    pub(crate) fn is_in(self, lists: Self) -> bool {
+        self.0 & lists.0 != 0
+    }
+
+    pub(crate) const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Preprocessor {
+    /// The lists that a word is in.
+    pub(crate) fn lists_with(&self, word: &[u8]) -> WordLists {
+        let lists = self.lists.get_or_init(|| {
+            let mut lists = FxHashMap::<_, WordLists>::default();
+            for (words, list) in [
+                (&self.list_words, WordLists::LIST),
+                (&self.type_words, WordLists::TYPE),
+                (&self.block_words, WordLists::BLOCK),
+                (&self.qualifiers, WordLists::QUALIFIER),
+                (&self.start_words, WordLists::START),
+                (&self.parameter_words, WordLists::PARAMETER),
+                (&self.name_words, WordLists::NAME),
+                (&self.builtin_types, WordLists::BUILTIN),
+                (&self.statement_words, WordLists::STATEMENT),
+            ] {
+                for word in words {
+                    let entry = lists.entry(word.as_bytes().into()).or_default();
+                    *entry = entry.and(list);
+                }
+            }
+            lists
+        });
+        lists.get(word).copied().unwrap_or_default()
+    }
 }

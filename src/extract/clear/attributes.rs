@@ -1,7 +1,8 @@
 //! Words in capitals that stand for attributes, or for nothing, where a parser expects a type or a name.
 
 use super::tokens::{Kind, Token};
-use crate::grammar::Preprocessor;
+use crate::grammar::WordLists;
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// A use of a macro that is blanked.
@@ -20,30 +21,32 @@ enum Holds {
     Statements,
 }
 
+/// Words of a declaration by their positions; few have more of them.
+type Words = SmallVec<[usize; 8]>;
+
 struct Finder<'a> {
-    rules: &'a Preprocessor,
     source: &'a [u8],
     tokens: &'a [Token],
     found: Vec<Found>,
 }
 
 /// Whether a word is written like a macro.
-pub(super) fn is_capital(word: &str) -> bool {
+pub(super) fn is_capital(word: &[u8]) -> bool {
     word.len() > 1
-        && word.bytes().any(|byte| byte.is_ascii_uppercase())
-        && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
+        && word.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        && word.iter().any(u8::is_ascii_uppercase)
 }
 
 /// Uses of macros that no grammar has a place for.
-pub(super) fn find(rules: &Preprocessor, source: &[u8], tokens: &[Token]) -> Vec<Found> {
-    let mut finder = Finder { rules, source, tokens, found: Vec::new() };
+pub(super) fn find(source: &[u8], tokens: &[Token]) -> Vec<Found> {
+    let mut finder = Finder { source, tokens, found: Vec::new() };
     finder.walk();
     finder.found.sort_by_key(|found| found.name.start);
     finder.found.dedup_by_key(|found| found.name.start);
     finder.found
 }
 
-impl<'a> Finder<'a> {
+impl Finder<'_> {
     fn walk(&mut self) {
         // What each open brace holds.
         let mut open: Vec<Holds> = Vec::new();
@@ -73,25 +76,25 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn word(&self, at: usize) -> Option<&'a str> {
-        self.tokens.get(at).filter(|token| token.kind == Kind::Word).map(|token| token.text(self.source))
+    fn is_word(&self, at: usize) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word)
     }
 
     fn is_capital(&self, at: usize) -> bool {
-        self.word(at).is_some_and(is_capital)
+        self.is_word(at) && is_capital(self.tokens[at].bytes(self.source))
     }
 
-    fn in_list(&self, at: usize, list: &[String]) -> bool {
-        self.word(at).is_some_and(|word| list.iter().any(|entry| entry == word))
+    fn is_in(&self, at: usize, lists: WordLists) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.lists.is_in(lists))
     }
 
     /// What a brace holds: statements where its head has parameters and names no type, module or linkage.
     fn holds(&self, statement: usize, brace: usize) -> Holds {
         let head = statement..brace;
-        let has = |list: &[String]| head.clone().take_while(|&at| !self.tokens[at].is(b'(')).any(|at| self.in_list(at, list));
-        if has(&self.rules.type_words) {
+        let has = |lists: WordLists| head.clone().take_while(|&at| !self.tokens[at].is(b'(')).any(|at| self.is_in(at, lists));
+        if has(WordLists::TYPE) {
             Holds::Members
-        } else if !has(&self.rules.block_words)
+        } else if !has(WordLists::BLOCK)
             && (head.clone().any(|at| self.tokens[at].is(b'(')) || statement == brace || self.starts_statement(statement))
         {
             Holds::Statements
@@ -101,12 +104,12 @@ impl<'a> Finder<'a> {
     }
 
     fn starts_statement(&self, at: usize) -> bool {
-        self.in_list(at, &self.rules.statement_words)
+        self.is_in(at, WordLists::STATEMENT)
     }
 
     /// Whether `template <…>` ends here.
     fn ends_parameters_of_type(&self, statement: usize, at: usize) -> bool {
-        self.in_list(statement, &self.rules.parameter_words)
+        self.is_in(statement, WordLists::PARAMETER)
             && self.tokens[statement..=at].iter().filter(|token| token.is(b'<')).count()
                 == self.tokens[statement..=at].iter().filter(|token| token.is(b'>')).count()
     }
@@ -183,18 +186,18 @@ impl<'a> Finder<'a> {
             }
         }
         // The words that can be the type and the name, in order.
-        let mut words: Vec<usize> = Vec::new();
+        let mut words = Words::new();
         let mut builtin_before = false;
         let mut at = start;
         let mut last_is_mark = false;
         while let Some(token) = self.tokens.get(at) {
             match token.kind {
                 Kind::Word if self.starts_statement(at) => return,
-                Kind::Word if self.in_list(at, &self.rules.type_words) => {
+                Kind::Word if self.is_in(at, WordLists::TYPE) => {
                     at = self.type_head(at + 1);
                     continue;
                 }
-                Kind::Word if self.in_list(at, &self.rules.name_words) => {
+                Kind::Word if self.is_in(at, WordLists::NAME) => {
                     // An operator: its name ends before the parameters.
                     while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
                         at += 1;
@@ -206,13 +209,13 @@ impl<'a> Finder<'a> {
                     }
                     break;
                 }
-                Kind::Word if self.in_list(at, &self.rules.qualifiers) || self.in_list(at, &self.rules.block_words) => {}
+                Kind::Word if self.is_in(at, WordLists::QUALIFIER) || self.is_in(at, WordLists::BLOCK) => {}
                 Kind::Word if self.is_capital(at) && self.stands_alone(at, &words, in_code) => {
                     at = self.take(at) + 1;
                     continue;
                 }
                 Kind::Word => {
-                    let builtin = self.in_list(at, &self.rules.builtin_types);
+                    let builtin = self.is_in(at, WordLists::BUILTIN);
                     if !(builtin && builtin_before) {
                         words.push(at);
                     }
@@ -237,7 +240,7 @@ impl<'a> Finder<'a> {
     fn end_of_path(&self, mut at: usize) -> usize {
         loop {
             match self.tokens.get(at + 1).map(|token| token.kind) {
-                Some(Kind::Scope) if self.word(at + 2).is_some() => at += 2,
+                Some(Kind::Scope) if self.is_word(at + 2) => at += 2,
                 Some(Kind::Mark(b'<')) => match self.close_angle(at + 1) {
                     Some(close) => at = close,
                     None => return at,
@@ -251,11 +254,13 @@ impl<'a> Finder<'a> {
     fn type_head(&mut self, mut at: usize) -> usize {
         while self.is_capital(at) {
             let end = self.end_of_use(at);
-            let Some(_) = self.word(end + 1) else { break };
+            if !self.is_word(end + 1) {
+                break;
+            }
             let after = self.end_of_path(end + 1) + 1;
             let defines = match self.tokens.get(after).map(|token| token.kind) {
                 Some(Kind::Mark(b'{' | b':')) => true,
-                Some(Kind::Word) => self.in_list(after, &self.rules.qualifiers) || self.is_capital(end + 1),
+                Some(Kind::Word) => self.is_in(after, WordLists::QUALIFIER) || self.is_capital(end + 1),
                 _ => false,
             };
             if !defines {
@@ -273,16 +278,16 @@ impl<'a> Finder<'a> {
         }
         let end = self.end_of_use(at);
         let next = end + 1;
-        let starts = self.in_list(next, &self.rules.type_words)
-            || self.in_list(next, &self.rules.block_words)
-            || self.in_list(next, &self.rules.start_words)
-            || self.in_list(next, &self.rules.parameter_words);
+        let starts = self.is_in(next, WordLists::TYPE)
+            || self.is_in(next, WordLists::BLOCK)
+            || self.is_in(next, WordLists::START)
+            || self.is_in(next, WordLists::PARAMETER);
         let apart = self.tokens.get(next).is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
         if end == at {
             return starts || (apart && self.is_line_of_its_own(at));
         }
         // With arguments and without a body or an end of its own.
-        starts || self.word(next).is_some() || apart
+        starts || self.is_word(next) || apart
     }
 
     fn is_line_of_its_own(&self, at: usize) -> bool {
@@ -293,14 +298,14 @@ impl<'a> Finder<'a> {
     }
 
     /// Of more words than a type and a name, those in capitals are none of both.
-    fn thin_out(&mut self, mut words: Vec<usize>, end: usize, last_is_mark: bool, in_code: bool) {
+    fn thin_out(&mut self, mut words: Words, end: usize, last_is_mark: bool, in_code: bool) {
         let Some(mark) = self.tokens.get(end).map(|token| token.kind) else { return };
         let opens = mark == Kind::Mark(b'(');
         let names = |at: usize, mark: u8| self.tokens.get(at).is_some_and(|token| token.is(mark));
-        let encloses_name = opens && self.word(end + 1).is_some() && names(end + 2, b')') && names(end + 3, b'(');
+        let encloses_name = opens && self.is_word(end + 1) && names(end + 2, b')') && names(end + 3, b'(');
         let needed = if encloses_name
             || opens && last_is_mark && self.tokens[end.saturating_sub(1)].kind != Kind::Word
-            || opens && words.last().is_some_and(|&last| self.in_list(last, &self.rules.builtin_types))
+            || opens && words.last().is_some_and(|&last| self.is_in(last, WordLists::BUILTIN))
         {
             // The name is in the parentheses.
             1
@@ -337,10 +342,10 @@ impl<'a> Finder<'a> {
     fn after_parameters(&mut self, open: usize) {
         let Some(close) = self.close(open) else { return };
         let mut at = close + 1;
-        while self.word(at).is_some() || self.tokens.get(at).is_some_and(|token| token.is(b'&')) {
+        while self.is_word(at) || self.tokens.get(at).is_some_and(|token| token.is(b'&')) {
             if self.is_capital(at) {
                 at = self.take(at) + 1;
-            } else if self.in_list(at, &self.rules.qualifiers) {
+            } else if self.is_in(at, WordLists::QUALIFIER) {
                 at = self.end_of_use(at) + 1;
             } else {
                 return;

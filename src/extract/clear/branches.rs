@@ -3,7 +3,7 @@
 
 use super::attributes::is_capital;
 use super::tokens::{Kind, Token};
-use crate::grammar::Preprocessor;
+use crate::grammar::WordLists;
 use std::ops::Range;
 
 /// One condition with its branches.
@@ -37,7 +37,6 @@ enum Open {
 }
 
 struct Settling<'a> {
-    rules: &'a Preprocessor,
     source: &'a [u8],
     tokens: &'a [Token],
     blanks: Vec<Range<usize>>,
@@ -45,8 +44,8 @@ struct Settling<'a> {
 }
 
 /// What is to be blanked so that conditions only stand between statements, and the code that is lost by it.
-pub(super) fn settle(rules: &Preprocessor, source: &[u8], tokens: &[Token]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let mut settling = Settling { rules, source, tokens, blanks: Vec::new(), dropped: Vec::new() };
+pub(super) fn settle(source: &[u8], tokens: &[Token]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let mut settling = Settling { source, tokens, blanks: Vec::new(), dropped: Vec::new() };
     let mut open = Vec::new();
     settling.walk(0..tokens.len(), &mut open, None);
     (settling.blanks, settling.dropped)
@@ -161,14 +160,14 @@ impl Settling<'_> {
         match self.tokens[token].kind {
             Kind::Mark(b';' | b'{' | b'}' | b':') => true,
             Kind::Mark(b',') => inside == Some(Open::Names),
-            Kind::Mark(b')') => self.called_word(token).is_some_and(is_capital),
-            Kind::Word => inside == Some(Open::Names) || is_capital(self.tokens[token].text(self.source)),
+            Kind::Mark(b')') => self.called_word(token).is_some_and(|word| is_capital(word.bytes(self.source))),
+            Kind::Word => inside == Some(Open::Names) || is_capital(self.tokens[token].bytes(self.source)),
             _ => inside == Some(Open::Names),
         }
     }
 
     /// The word before the parentheses that a token closes.
-    fn called_word(&self, close: usize) -> Option<&str> {
+    fn called_word(&self, close: usize) -> Option<&Token> {
         let mut depth = 0usize;
         for at in (0..=close).rev() {
             match self.tokens[at].kind {
@@ -177,7 +176,7 @@ impl Settling<'_> {
                     depth -= 1;
                     if depth == 0 {
                         let before = &self.tokens[at.checked_sub(1)?];
-                        return (before.kind == Kind::Word).then(|| before.text(self.source));
+                        return (before.kind == Kind::Word).then_some(before);
                     }
                 }
                 _ => {}
@@ -192,7 +191,7 @@ impl Settling<'_> {
         let Some(first) = code.next() else { return false };
         let last = code.next_back().unwrap_or(first);
         let goes_on = match self.tokens[first].kind {
-            Kind::Word => self.tokens[first].text(self.source) == "else",
+            Kind::Word => self.tokens[first].bytes(self.source) == b"else",
             Kind::Mark(mark) => matches!(mark, b',' | b')' | b']' | b'|' | b'?' | b'.' | b'=' | b'+' | b'/' | b'<' | b'>'),
             _ => false,
         };
@@ -240,7 +239,7 @@ impl Settling<'_> {
             return Open::Values;
         }
         let words = self.tokens[before.saturating_sub(4)..=before].iter().rev();
-        let mut words = words.take_while(|token| token.kind == Kind::Word || token.is(b':')).map(|token| token.text(self.source));
-        if words.any(|word| self.rules.list_words.iter().any(|list| list == word)) { Open::Names } else { Open::Block }
+        let mut words = words.take_while(|token| token.kind == Kind::Word || token.is(b':'));
+        if words.any(|word| word.lists.is_in(WordLists::LIST)) { Open::Names } else { Open::Block }
     }
 }

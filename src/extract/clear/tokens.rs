@@ -1,6 +1,6 @@
 //! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space are left out.
 
-use crate::grammar::Preprocessor;
+use crate::grammar::{Preprocessor, WordLists};
 use std::ops::Range;
 
 /// What a piece is.
@@ -19,19 +19,25 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
+    /// The lists that a word is in.
+    pub(super) lists: WordLists,
     start: u32,
     end: u32,
 }
 
 impl Token {
-    fn new(kind: Kind, range: Range<usize>) -> Self {
+    fn new(kind: Kind, lists: WordLists, range: Range<usize>) -> Self {
         let offset = |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
-        Self { kind, start: offset(range.start), end: offset(range.end) }
+        Self { kind, lists, start: offset(range.start), end: offset(range.end) }
     }
 
     /// Where it is.
     pub(super) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
+    }
+
+    pub(super) fn bytes<'s>(&self, source: &'s [u8]) -> &'s [u8] {
+        &source[self.range()]
     }
 
     pub(super) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
@@ -58,32 +64,37 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
             at += 1;
             continue;
         }
-        let rest = &source[at..];
-        if rest.starts_with(b"//") {
-            at = end_of_line(source, at);
-            continue;
+        let next = source.get(at + 1).copied();
+        match (byte, next) {
+            (b'/', Some(b'/')) => {
+                at = end_of_line(source, at);
+                continue;
+            }
+            (b'/', Some(b'*')) => {
+                at = end_of_comment(source, at);
+                continue;
+            }
+            _ => {}
         }
-        if rest.starts_with(b"/*") {
-            at = find(source, at + 2, b"*/").map_or(source.len(), |end| end + 2);
-            continue;
-        }
+        let mut lists = WordLists::default();
         let kind = if line_start && Some(byte) == directive {
             at = end_of_line(source, at);
             Kind::Directive
-        } else if rest.starts_with(b"R\"") {
+        } else if byte == b'R' && next == Some(b'"') {
             at = end_of_raw_string(source, at + 1);
             Kind::Text
         } else if byte == b'"' || byte == b'\'' {
             at = end_of_string(source, at);
             Kind::Text
         } else if byte.is_ascii_digit() {
-            let length = rest.iter().take_while(|&&byte| is_word(byte) || byte == b'.' || byte == b'\'').count();
-            at += length;
+            let rest = source[at..].iter();
+            at += rest.take_while(|&&byte| is_word(byte) || byte == b'.' || byte == b'\'').count();
             Kind::Number
         } else if is_word(byte) {
-            at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+            at += source[at..].iter().take_while(|&&byte| is_word(byte)).count();
+            lists = rules.lists_with(&source[start..at]);
             Kind::Word
-        } else if rest.starts_with(b"::") {
+        } else if byte == b':' && next == Some(b':') {
             at += 2;
             Kind::Scope
         } else {
@@ -91,24 +102,62 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
             Kind::Mark(byte)
         };
         line_start = false;
-        tokens.push(Token::new(kind, start..at));
+        tokens.push(Token::new(kind, lists, start..at));
     }
     tokens
 }
 
+/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line does or before a directive, so
+/// that those left are what they were.
+pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
+    blanks.sort_unstable_by_key(|range| range.start);
+    let (mut next, mut blanked_to) = (blanks.iter().peekable(), 0);
+    tokens.retain(|token| {
+        let Range { start, end } = token.range();
+        while let Some(range) = next.next_if(|range| range.start <= start) {
+            blanked_to = blanked_to.max(range.end);
+        }
+        end > blanked_to
+    });
+}
+
+/// Whether a byte may be part of a word, by its value.
+static WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let is_ascii_word = byte < 0x80 && (byte as u8).is_ascii_alphanumeric() || byte == b'_' as usize;
+        table[byte] = is_ascii_word || byte >= 0x80;
+        byte += 1;
+    }
+    table
+};
+
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    WORD[usize::from(byte)]
+}
+
+/// The end of a comment over several lines that starts here.
+fn end_of_comment(source: &[u8], start: usize) -> usize {
+    let mut at = start + 3;
+    while let Some(slash) = source.get(at..).and_then(|rest| memchr::memchr(b'/', rest)) {
+        at += slash + 1;
+        if source[at - 2] == b'*' {
+            return at;
+        }
+    }
+    source.len()
 }
 
 /// The end of a line, with the lines that continue it; comments over several lines belong to it.
 fn end_of_line(source: &[u8], mut at: usize) -> usize {
     loop {
-        let Some(next) = source.get(at..).and_then(|rest| rest.iter().position(|byte| matches!(byte, b'/' | b'\n'))) else {
+        let Some(next) = source.get(at..).and_then(|rest| memchr::memchr2(b'/', b'\n', rest)) else {
             return source.len();
         };
         at += next;
         if source[at..].starts_with(b"/*") {
-            at = find(source, at + 2, b"*/").map_or(source.len(), |end| end + 2);
+            at = end_of_comment(source, at);
             continue;
         }
         if source[at] == b'\n' {

@@ -1,0 +1,39 @@
+//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for once, when its language is read.
+
+use super::manifest::Parsed;
+use rustc_hash::FxHashSet;
+
+/// A token without a name.
+pub(super) const TOKEN: u8 = 1;
+/// A token that says something about the definition that it stands in.
+pub(super) const MODIFIER: u8 = 1 << 1;
+/// A node that holds words which do so.
+pub(super) const MODIFIER_NODE: u8 = 1 << 2;
+/// A comment.
+pub(super) const COMMENT: u8 = 1 << 3;
+
+/// What each kind is, by its id.
+pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
+    let modifiers = super::values::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
+    let bit = |is: &bool, bit: u8| if *is { bit } else { 0 };
+    let mut sorts: Vec<u8> =
+        parsed.tokens.iter().zip(&modifiers).map(|(token, modifier)| bit(token, TOKEN) | bit(modifier, MODIFIER)).collect();
+    let manifest = &parsed.manifest;
+    for (names, bit) in [(&manifest.modifiers.nodes, MODIFIER_NODE), (&manifest.documentation.comments, COMMENT)] {
+        for name in names {
+            let id = grammar.id_for_node_kind(name, true);
+            // 0 is the end of a file: there is no such node.
+            if let Some(sorts) = sorts.get_mut(usize::from(id)).filter(|_| id != 0) {
+                *sorts |= bit;
+            }
+        }
+    }
+    sorts
+}
+
+/// The texts of all tokens without a name.
+pub(super) fn token_words(grammar: &tree_sitter::Language) -> FxHashSet<Box<str>> {
+    let count = u16::try_from(grammar.node_kind_count()).expect("grammars have fewer than 65536 kinds");
+    let is_token = |id: &u16| grammar.node_kind_is_visible(*id) && !grammar.node_kind_is_named(*id);
+    (0..count).filter(is_token).filter_map(|id| grammar.node_kind_for_id(id)).map(Box::from).collect()
+}
