@@ -85,6 +85,8 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
         if let Ok(facts) = &mut record.content {
             let facts = Arc::make_mut(facts);
             let shared = Shared::first(facts);
+            let again = Shared::first(&mut facts.clone()).interface();
+            assert_eq!(shared.interface(), again, "{}: the number is that of the order in which the facts are kept", record.path);
             let arranged = facts.clone();
             let own = facts.names.iter().map(|name| names.intern(name)).collect();
             known = Some((arranged, shared.leave(facts, own)));

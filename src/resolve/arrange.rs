@@ -21,7 +21,7 @@ pub struct Shared {
 impl Shared {
     /// Puts the facts in this order. Symbols, imports and references stay where they are.
     pub fn first(facts: &mut FileFacts) -> Self {
-        let Reached { scopes, bindings, exprs, mut lists } = interface::reached(facts, &contexts(facts));
+        let Reached { scopes, bindings, exprs, mut lists, interface } = interface::reached(facts, &contexts(facts));
         for run in runs(facts).filter(|run| !run.range().is_empty()) {
             // Lists have nothing in common; one that had would have to stay whole.
             if lists[run.range()].contains(&true) {
@@ -35,14 +35,7 @@ impl Shared {
         put_first(&mut facts.lists, &lists);
         Places { scopes: places(&scopes), bindings: places(&bindings), exprs: places(&exprs), lists: places(&lists) }
             .rename(facts);
-        Self {
-            // Tables name some scopes by their positions: by those of now.
-            interface: interface::of(facts, &contexts(facts)),
-            scopes: count(&scopes),
-            bindings: count(&bindings),
-            exprs: count(&exprs),
-            lists: count(&lists),
-        }
+        Self { interface, scopes: count(&scopes), bindings: count(&bindings), exprs: count(&exprs), lists: count(&lists) }
     }
 
     /// Stands for everything in the file that the resolution of others may look at.

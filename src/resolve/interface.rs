@@ -4,8 +4,8 @@
 use super::unit::Context;
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol};
 use rustc_hash::{FxHashMap, FxHasher};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 /// The number of a file. `contexts` tells where closures and objects stand.
 pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
@@ -16,8 +16,7 @@ pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u
 pub(super) fn of_first(facts: &FileFacts, symbols: usize, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
     reach.go();
-    reach.places();
-    reach.number()
+    reach.own().number(|scope| scope)
 }
 
 /// Which facts of a file others may look at, by position.
@@ -26,15 +25,20 @@ pub(super) struct Reached {
     pub(super) bindings: Vec<bool>,
     pub(super) exprs: Vec<bool>,
     pub(super) lists: Vec<bool>,
+    /// The number that the file has once these stand first.
+    pub(super) interface: u64,
 }
 
 /// Finds out what others may look at: what the number stands for, and with each binding all of its name in its scope.
 pub(super) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
     reach.go();
+    let own = reach.own();
     reach.with_same_names();
     let Reach { scopes, bindings, exprs, lists, .. } = reach;
-    Reached { scopes, bindings, exprs, lists }
+    let moved = ranks(&scopes);
+    let interface = own.number(|scope| moved[scope] as usize);
+    Reached { scopes, bindings, exprs, lists, interface }
 }
 
 enum Step {
@@ -48,8 +52,10 @@ struct Reach<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
     contexts: &'f FxHashMap<ScopeId, Context>,
-    by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>>,
-    by_scope: FxHashMap<ScopeId, Vec<usize>>,
+    /// The bindings by name and position, one scope after the other; at the end those without a scope.
+    by_scope: Vec<(NameId, usize)>,
+    /// Where each scope starts in them.
+    starts: Vec<usize>,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
     scopes: Vec<bool>,
@@ -57,24 +63,33 @@ struct Reach<'f> {
     /// Scopes of which all names are reached.
     open: Vec<bool>,
     waiting: Vec<Step>,
-    /// Every place of what is reached, in order: only the order of places matters.
+    /// Every place of what is reached; only their order matters.
     places: Vec<u32>,
 }
 
 impl<'f> Reach<'f> {
     fn new(facts: &'f FileFacts, symbols: usize, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
-        let mut by_name: FxHashMap<NameId, Vec<(ScopeId, usize)>> = FxHashMap::default();
-        let mut by_scope: FxHashMap<ScopeId, Vec<usize>> = FxHashMap::default();
-        for (position, binding) in facts.bindings.iter().enumerate() {
-            by_name.entry(binding.name).or_default().push((binding.scope, position));
-            by_scope.entry(binding.scope).or_default().push(position);
+        let bucket = |scope: ScopeId| scope.get().unwrap_or(facts.scopes.len());
+        let bindings = facts.bindings.iter().enumerate();
+        let mut bindings: Vec<(usize, NameId, usize)> =
+            bindings.map(|(position, binding)| (bucket(binding.scope), binding.name, position)).collect();
+        bindings.sort_unstable();
+        let mut starts = vec![0; facts.scopes.len() + 2];
+        for &(scope, ..) in &bindings {
+            starts[scope + 1] += 1;
         }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let by_scope = bindings.into_iter().map(|(_, name, position)| (name, position)).collect();
         Self {
             facts,
             symbols: &facts.symbols[..symbols],
             contexts,
-            by_name,
             by_scope,
+            starts,
             exprs: vec![false; facts.exprs.len()],
             bindings: vec![false; facts.bindings.len()],
             scopes: vec![false; facts.scopes.len()],
@@ -82,6 +97,28 @@ impl<'f> Reach<'f> {
             open: vec![false; facts.scopes.len()],
             waiting: Vec::new(),
             places: Vec::new(),
+        }
+    }
+
+    /// Where the bindings of a scope are in `by_scope`.
+    fn of_scope(&self, scope: ScopeId) -> Range<usize> {
+        let bucket = scope.get().unwrap_or(self.facts.scopes.len());
+        self.starts[bucket]..self.starts[bucket + 1]
+    }
+
+    /// Where those of one name in a scope are.
+    fn of_name(&self, scope: ScopeId, name: NameId) -> Range<usize> {
+        let Range { start, end } = self.of_scope(scope);
+        let bindings = &self.by_scope[start..end];
+        let first = bindings.partition_point(|&(bound, _)| bound < name);
+        let count = bindings[first..].iter().take_while(|&&(bound, _)| bound == name).count();
+        start + first..start + first + count
+    }
+
+    /// Reaches every binding of a name in a scope.
+    fn want_bound(&mut self, scope: ScopeId, name: NameId) {
+        for at in self.of_name(scope, name) {
+            self.want_binding(self.by_scope[at].1);
         }
     }
 
@@ -113,9 +150,7 @@ impl<'f> Reach<'f> {
             for position in new {
                 seen[position] = true;
                 let Binding { name, scope, .. } = facts.bindings[position];
-                let same = self.by_name.get(&name).into_iter().flatten().filter(|(of, _)| *of == scope);
-                let same: SmallVec<[usize; 4]> = same.map(|(_, binding)| *binding).collect();
-                same.into_iter().for_each(|binding| self.want_binding(binding));
+                self.want_bound(scope, name);
             }
             self.follow();
         }
@@ -186,7 +221,8 @@ impl<'f> Reach<'f> {
         let Some(position) = scope.get() else { return };
         self.want_scope(scope);
         if !std::mem::replace(&mut self.open[position], true) {
-            for binding in self.by_scope.get(&scope).cloned().unwrap_or_default() {
+            for at in self.of_scope(scope) {
+                let binding = self.by_scope[at].1;
                 let symbol = self.facts.bindings[binding].symbol;
                 if symbol.get().is_none_or(|symbol| symbol < self.symbols.len()) {
                     self.want_binding(binding);
@@ -198,12 +234,9 @@ impl<'f> Reach<'f> {
     /// Everything that a name may mean from a scope outwards.
     fn want_name(&mut self, name: NameId, scope: ScopeId) {
         self.want_scope(scope);
-        let Some(bindings) = self.by_name.get(&name).cloned() else { return };
         let mut around = scope;
         while let Some(position) = around.get() {
-            for (_, binding) in bindings.iter().filter(|(of, _)| *of == around) {
-                self.want_binding(*binding);
-            }
+            self.want_bound(around, name);
             around = self.facts.scopes[position].parent;
         }
     }
@@ -274,12 +307,30 @@ impl<'f> Reach<'f> {
         self.want(scope.owner);
     }
 
-    fn places(&mut self) {
-        self.places.sort_unstable();
-        self.places.dedup();
+    /// What is reached now.
+    fn own(&self) -> Own<'f> {
+        let mut places = self.places.clone();
+        places.sort_unstable();
+        places.dedup();
+        let (exprs, bindings, scopes) = (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
+        Own { facts: self.facts, symbols: self.symbols, exprs, bindings, scopes, places }
     }
+}
 
-    fn number(&self) -> u64 {
+/// What the number of a file stands for.
+struct Own<'f> {
+    facts: &'f FileFacts,
+    symbols: &'f [Symbol],
+    exprs: Vec<bool>,
+    bindings: Vec<bool>,
+    scopes: Vec<bool>,
+    /// Every place of it, in order.
+    places: Vec<u32>,
+}
+
+impl Own<'_> {
+    /// The number. Tables name some scopes by their position: `moved` tells where a scope is then.
+    fn number(&self, moved: impl Fn(usize) -> usize) -> u64 {
         let facts = self.facts;
         let ranks = Ranks {
             facts,
@@ -291,7 +342,7 @@ impl<'f> Reach<'f> {
         let mut hasher = FxHasher::default();
         (&facts.package, facts.test, facts.generated).hash(&mut hasher);
         for (position, scope) in marked(&facts.scopes, &self.scopes) {
-            ranks.scope(&mut hasher, position, scope);
+            ranks.scope(&mut hasher, moved(position), scope);
         }
         self.symbols.len().hash(&mut hasher);
         for symbol in self.symbols {
@@ -303,8 +354,8 @@ impl<'f> Reach<'f> {
         for import in &facts.imports {
             ranks.name(&mut hasher, import.item);
             ranks.name(&mut hasher, import.alias);
-            // Tables name scopes of imports by their position.
-            (import.kind as u8, &import.module, import.level, import.reexport, import.type_only, import.scope).hash(&mut hasher);
+            let scope = import.scope.get().map_or(ScopeId::NONE, |scope| ScopeId::at(moved(scope)));
+            (import.kind as u8, &import.module, import.level, import.reexport, import.type_only, scope).hash(&mut hasher);
         }
         for condition in &facts.conditions {
             ranks.name(&mut hasher, condition.tested);
@@ -377,7 +428,7 @@ impl Ranks<'_> {
     fn scope(&self, hasher: &mut FxHasher, position: usize, scope: &Scope) {
         let parts = (scope.kind as u8, self.scope_id(scope.parent), scope.symbol, self.expr_id(scope.owner));
         parts.hash(hasher);
-        // Tables name namespaces by the position of their scope.
+        // Namespaces are named by it.
         let named = matches!(scope.kind, ScopeKind::File | ScopeKind::Module);
         named.then_some(position).hash(hasher);
     }
