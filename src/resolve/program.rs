@@ -7,11 +7,12 @@ use super::modules::{ImportTarget, Module, Modules};
 use super::tables::Tables;
 use super::unit::Unit;
 use super::{Name, Symbols};
+use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
 use crate::model::facts::{ScopeId, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// A view of the tables that remembers what it was asked.
 #[derive(Debug)]
@@ -19,12 +20,16 @@ pub(super) struct Program<'a> {
     tables: &'a Tables,
     /// All of a file of which the tables have only what others look at.
     own: Option<(FileId, Unit<'a>)>,
+    /// Whether the facts of that file were looked at, which happens all the time.
+    own_asked: Cell<bool>,
+    /// Whether it was asked how namespaces lie in each other, which every name that is not known asks.
+    spaces_asked: Cell<bool>,
     asked: RefCell<Asking>,
 }
 
 impl<'a> Program<'a> {
     pub(super) fn over(tables: &'a Tables) -> Self {
-        Self { tables, own: None, asked: RefCell::default() }
+        Self { tables, own: None, own_asked: Cell::default(), spaces_asked: Cell::default(), asked: RefCell::default() }
     }
 
     /// A view for the resolution of one file.
@@ -34,7 +39,14 @@ impl<'a> Program<'a> {
 
     /// What was asked.
     pub(super) fn into_asked(self) -> Asked {
-        self.asked.into_inner().into_asked()
+        let mut asked = self.asked.into_inner();
+        if let Some((own, _)) = self.own.filter(|_| self.own_asked.get()) {
+            asked.facts.insert(own);
+        }
+        if self.spaces_asked.get() {
+            asked.questions.insert(Question::Spaces);
+        }
+        asked.into_asked()
     }
 
     /// The tables themselves, for what is made from all files at once and made again when any changes.
@@ -51,10 +63,15 @@ impl<'a> Program<'a> {
     }
 
     pub(super) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
-        self.asked.borrow_mut().facts.insert(file);
         match self.own {
-            Some((own, unit)) if own == file => Some(unit),
-            _ => self.tables.unit(file),
+            Some((own, unit)) if own == file => {
+                self.own_asked.set(true);
+                Some(unit)
+            }
+            _ => {
+                self.asked.borrow_mut().facts.insert(file);
+                self.tables.unit(file)
+            }
         }
     }
 
@@ -174,8 +191,12 @@ impl<'a> Program<'a> {
 
     /// The package, or the part of a package's name, that a single word means in a file.
     pub(super) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
+        let language = self.unit(file)?.language;
+        if language.manifest.modules.system != ModuleSystem::DeclaredPackages {
+            return None;
+        }
         self.ask(Question::Declared(file, word.into()));
-        self.tables.modules.declared_package(self.tables.unit(file)?.language, word)
+        self.tables.modules.declared_package(language, word)
     }
 
     /// Whether the package of a file says that it needs an outside library of this name.
@@ -238,7 +259,7 @@ impl<'a> Program<'a> {
 
     /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.
     pub(super) fn spaces(&self) -> &'a super::linkage::Linkage {
-        self.ask(Question::Spaces);
+        self.spaces_asked.set(true);
         &self.tables.linkage
     }
 }
