@@ -2,13 +2,14 @@
 //! name files by their paths, so that files may get other positions in between.
 
 use super::asked::Question;
-use super::linkage::Space;
+use super::linkage::{Linkage, Space};
+use super::modules::Module;
 use super::tables::Tables;
 use super::unit::Names;
 use super::{Name, Symbols};
 use crate::model::graph::{FileId, SymbolRef};
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::hash::{BuildHasher, Hash};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// The tables with what is needed to number their answers.
 pub(super) struct Answers<'t> {
@@ -17,7 +18,6 @@ pub(super) struct Answers<'t> {
     names: &'t Names,
     /// A number for the path of each file.
     paths: Vec<u64>,
-    spaces: FxHashMap<u64, Space>,
     packages: FxHashMap<u64, u32>,
     nesting: u64,
 }
@@ -31,7 +31,7 @@ impl<'t> Answers<'t> {
         let paths: Vec<u64> = tables.files.iter().map(|file| number(file.path.as_str())).collect();
         let nesting = tables.linkage.nesting(&|file: FileId| paths[file.0 as usize]);
         let packages = tables.modules.packages.iter().zip(0_u32..).map(|(package, position)| (package.identity, position));
-        Self { tables, names, spaces: tables.linkage.by_identity(), packages: packages.collect(), nesting, paths }
+        Self { tables, names, packages: packages.collect(), nesting, paths }
     }
 
     fn path(&self, file: FileId) -> u64 {
@@ -43,7 +43,10 @@ impl<'t> Answers<'t> {
     }
 
     fn symbols(&self, symbols: &[SymbolRef]) -> u64 {
-        number(symbols.iter().map(|symbol| self.symbol(*symbol)).collect::<Vec<_>>())
+        let mut hasher = FxBuildHasher.build_hasher();
+        symbols.iter().for_each(|symbol| self.symbol(*symbol).hash(&mut hasher));
+        (symbols.len(), hasher.finish()).hash(&mut hasher);
+        hasher.finish()
     }
 
     fn by_name(&self, members: &FxHashMap<Name, Symbols>) -> u64 {
@@ -72,43 +75,82 @@ impl<'t> Answers<'t> {
         given
     }
 
-    /// The answer to a question; `moved` says where the file is that the question names.
-    pub(super) fn answer(&self, question: &Question, moved: impl Fn(FileId) -> Option<FileId>) -> u64 {
+    /// The questions that have another answer in `new`, but for those about names and about places: what the tables tell is
+    /// compared once, however often it was asked for.
+    pub(super) fn differing(&self, new: &Self) -> FxHashSet<Question> {
+        let (old, now) = (self.tables, new.tables);
+        let mut found = FxHashSet::default();
+        let (was, is) = (|symbols: &[SymbolRef]| self.symbols(symbols), |symbols: &[SymbolRef]| new.symbols(symbols));
+        differ(&old.members, &now.members, |found| was(found), |found| is(found), |name| found.insert(Question::Members(*name)));
+        differ(&old.macros, &now.macros, |found| was(found), |found| is(found), |name| found.insert(Question::Macros(*name)));
+        let interfaces = |name: &Name| found.insert(Question::Interfaces(*name));
+        differ(&old.interfaces, &now.interfaces, |found| was(found), |found| is(found), interfaces);
+        let (had, has) = (|members: &_| self.by_name(members), |members: &_| new.by_name(members));
+        differ(&old.gained, &now.gained, had, has, |ty| found.insert(Question::Gained(ty.clone())));
+        let (had, has) = (|package: &u32| self.package(*package), |package: &u32| new.package(*package));
+        differ(&self.packages, &new.packages, had, has, |package| found.insert(Question::Package(*package)));
+        found.extend(self.differing_in_spaces(new));
+        if self.nesting != new.nesting {
+            found.insert(Question::Spaces);
+        }
+        found
+    }
+
+    /// The questions about namespaces that have another answer: these are the same by what they are called, not by their numbers.
+    fn differing_in_spaces(&self, new: &Self) -> Vec<Question> {
+        let (old, now) = (&self.tables.linkage, &new.tables.linkage);
+        let (were, are) = (old.by_identity(), now.by_identity());
+        let question = |linkage: &Linkage, (space, name): &(Space, Name)| Question::Space(linkage.identity(*space), *name);
+        let in_other = |from: &Linkage, to: &FxHashMap<u64, Space>, (space, name): &(Space, Name)| {
+            Some((*to.get(&from.identity(*space))?, *name))
+        };
+        let is_other = |(key, symbols): &(&(Space, Name), &Symbols)| {
+            let is = in_other(old, &are, key).and_then(|key| now.names.get(&key));
+            is.is_none_or(|is| self.symbols(symbols) != new.symbols(is))
+        };
+        let is_new = |key: &&(Space, Name)| in_other(now, &were, key).is_none_or(|key| !old.names.contains_key(&key));
+        let others = old.names.iter().filter(is_other).map(|(key, _)| question(old, key));
+        others.chain(now.names.keys().filter(is_new).map(|key| question(now, key))).collect()
+    }
+
+    fn package(&self, package: u32) -> u64 {
+        number(self.tables.modules.package(package).files.iter().map(|file| self.path(*file)).collect::<Vec<_>>())
+    }
+
+    /// The answer to a question about a place; `moved` says where the file is that the question names.
+    pub(super) fn place(&self, question: &Question, moved: impl Fn(FileId) -> Option<FileId>) -> u64 {
         let tables = self.tables;
-        let symbols = |symbols: Option<&[SymbolRef]>| symbols.map_or(0, |symbols| self.symbols(symbols));
         match question {
-            Question::Name(name) => u64::from(self.names.exists(*name)),
-            Question::NoName(text) => u64::from(self.names.get(text).is_some()),
-            Question::Gained(ty) => tables.gained.get(ty).map_or(0, |members| self.by_name(members)),
-            Question::Interfaces(name) => symbols(tables.interfaces.get(name).map(Vec::as_slice)),
-            Question::Members(name) => symbols(tables.members.get(name).map(|found| &found[..])),
-            Question::Macros(name) => symbols(tables.macros.get(name).map(|found| &found[..])),
-            Question::Package(identity) => self.packages.get(identity).map_or(0, |package| {
-                let files = &tables.modules.package(*package).files;
-                number(files.iter().map(|file| self.path(*file)).collect::<Vec<_>>())
-            }),
             Question::Declared(file, word) => {
                 let language = moved(*file).and_then(|file| tables.unit(file)).map(|unit| unit.language);
                 let module = language.and_then(|language| tables.modules.declared_package(language, word));
                 module.map_or(0, |module| tables.modules.module_number(module, &|file| self.path(file)))
             }
-            Question::ChildOfFile(file, name) => {
-                moved(*file).map_or(0, |file| self.child(super::modules::Module::File(file), *name))
-            }
+            Question::ChildOfFile(file, name) => moved(*file).map_or(0, |file| self.child(Module::File(file), *name)),
             Question::ChildOfPackage(identity, name) => {
-                let package = self.packages.get(identity);
-                package.map_or(0, |package| self.child(super::modules::Module::Package(*package), *name))
+                self.packages.get(identity).map_or(0, |package| self.child(Module::Package(*package), *name))
             }
-            Question::Space(identity, name) => {
-                let space = self.spaces.get(identity);
-                symbols(space.and_then(|space| tables.linkage.names.get(&(*space, *name))).map(|found| &found[..]))
-            }
-            Question::Spaces => self.nesting,
+            _ => unreachable!("every other question is answered by `differing`, or is about names"),
         }
     }
 
-    fn child(&self, module: super::modules::Module, name: Name) -> u64 {
+    fn child(&self, module: Module, name: Name) -> u64 {
         let child = self.tables.modules.child(self.tables, module, self.names.text(name));
         child.map_or(0, |child| self.tables.modules.module_number(child, &|file| self.path(file)))
     }
+}
+
+/// Tells of each key whose values differ, or which only one of the tables has.
+fn differ<K: Hash + Eq, V>(
+    old: &FxHashMap<K, V>,
+    new: &FxHashMap<K, V>,
+    was: impl Fn(&V) -> u64,
+    is: impl Fn(&V) -> u64,
+    mut tell: impl FnMut(&K) -> bool,
+) {
+    let differs = |(key, value): &(&K, &V)| new.get(*key).is_none_or(|now| was(value) != is(now));
+    let gone_or_other = old.iter().filter(differs).map(|(key, _)| key);
+    gone_or_other.chain(new.keys().filter(|key| !old.contains_key(*key))).for_each(|key| {
+        tell(key);
+    });
 }

@@ -23,6 +23,7 @@ pub(super) enum Question {
     Macros(Name),
     /// Which files a package has.
     Package(u64),
+    // From here to the next: what a word or a name means from some place (`Asked::about_places`).
     /// Which package, or part of a package's name, a word means in a file.
     Declared(FileId, Box<str>),
     /// Which module lies below a file under a name.
@@ -165,6 +166,13 @@ impl Asked {
     /// Whether this was asked.
     pub(super) fn has(&self, question: &Question) -> bool {
         self.questions.binary_search(question).is_ok()
+    }
+
+    /// The questions about what a word or a name means from some place.
+    pub(super) fn about_places(&self) -> &[Question] {
+        let first = self.questions.partition_point(|question| *question < Question::Declared(FileId(0), Box::default()));
+        let count = self.questions[first..].partition_point(|question| *question < Question::Space(0, Name(0)));
+        &self.questions[first..first + count]
     }
 
     /// Takes in the questions that something else asked.

@@ -34,7 +34,7 @@ impl Tables {
             Some(changed) => self.take_in_some(records, changed),
             None => self.take_in_all(records),
         };
-        let flipped = Flipped::new(&taken.flipped, self);
+        let flipped = Otherwise::of_names(&taken.flipped, self);
         let in_place = !taken.is_other_shape && project_files == self.project_files && !flipped.concerns(&self.asked);
         let mut affected: Vec<bool> = if in_place {
             for Apart { file, symbols, old, .. } in &taken.apart {
@@ -61,7 +61,7 @@ impl Tables {
             let mut tables = Self::over(files, names, project_files.to_vec());
             std::mem::swap(self, &mut tables);
             let before = tables;
-            let told = self.told_otherwise(before, &taken.moved, &taken.changed_before, asked);
+            let told = self.told_otherwise(before, &taken.moved, &taken.changed_before, flipped, asked);
             let mut affected = vec![true; self.files.len()];
             let mut kept = vec![Asked::default(); self.files.len()];
             let stays = taken.moved.iter().all(Option::is_some) && taken.moved.len() == records.len();
@@ -168,7 +168,14 @@ impl Tables {
     }
 
     /// For each file before the change: whether something it was told is otherwise now.
-    fn told_otherwise(&self, before: Self, moved: &[Option<FileId>], changed: &Files, asked: &[Asked]) -> Vec<bool> {
+    fn told_otherwise(
+        &self,
+        before: Self,
+        moved: &[Option<FileId>],
+        changed: &Files,
+        mut otherwise: Otherwise,
+        asked: &[Asked],
+    ) -> Vec<bool> {
         // Both look at the same names: the tables before have given theirs away.
         let (old, new) = (Answers::new(&before, &self.names), Answers::new(self, &self.names));
         let (old_links, new_links) = (old.links(), new.links());
@@ -187,8 +194,11 @@ impl Tables {
             }
         }
         let reach = leading_to(&before, &links);
+        otherwise.0.extend(old.differing(&new));
         let mut known: FxHashMap<&Question, bool> = FxHashMap::default();
         let at = |file: FileId| moved.get(file.0 as usize).copied().flatten();
+        let mut is_elsewhere =
+            |question| *known.entry(question).or_insert_with(|| old.place(question, Some) != new.place(question, at));
         asked
             .iter()
             .map(|asked| {
@@ -197,13 +207,8 @@ impl Tables {
                     || asked.links.meets(&links)
                     || asked.given.meets(&given)
                     || asked.reach.meets(&reach)
-                    || asked.questions.iter().any(|question| {
-                        *known.entry(question).or_insert_with(|| match question {
-                            Question::Name(_) => new.answer(question, at) == 0,
-                            Question::NoName(_) => new.answer(question, at) != 0,
-                            _ => old.answer(question, Some) != new.answer(question, at),
-                        })
-                    })
+                    || otherwise.concerns(asked)
+                    || asked.about_places().iter().any(&mut is_elsewhere)
             })
             .collect()
     }
@@ -260,24 +265,24 @@ fn differ_after(old: &Unit<'_>, new: &Unit<'_>, flipped: &FxHashSet<Name>) -> Op
     (is_so && old.interface_of_first(symbols) == new.interface_of_first(symbols)).then_some(symbols)
 }
 
-/// Names that some file has now and none had, or the other way round, as questions.
-struct Flipped(FxHashSet<Question>);
+/// Questions that have another answer now.
+struct Otherwise(FxHashSet<Question>);
 
-impl Flipped {
-    fn new(names: &[Name], tables: &Tables) -> Self {
+impl Otherwise {
+    /// About names that some file has now and none had, or the other way round.
+    fn of_names(names: &[Name], tables: &Tables) -> Self {
         let asked = |name: &Name| [Question::Name(*name), Question::NoName(tables.names.text(*name).into())];
         Self(names.iter().flat_map(asked).collect())
     }
 
-    /// Whether one of them was asked about.
+    /// Whether one of them was asked.
     fn concerns(&self, asked: &Asked) -> bool {
         // Either is quick where the other is slow.
-        const FEW: usize = 16;
-        if self.0.len() <= FEW {
+        let steps = asked.questions.len().checked_ilog2().unwrap_or(0) as usize + 1;
+        if self.0.len() * steps <= asked.questions.len() {
             return self.0.iter().any(|question| asked.has(question));
         }
-        let about_names = |question: &&Question| matches!(question, Question::Name(_) | Question::NoName(_));
-        asked.questions.iter().take_while(about_names).any(|question| self.0.contains(question))
+        !self.0.is_empty() && asked.questions.iter().any(|question| self.0.contains(question))
     }
 }
 
