@@ -6,7 +6,7 @@
 //! - `location` names the files of a repository: generations, temporary files, the writer's lock.
 //! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
 //! - `beside` keeps what was worked out for a generation in a file of its own, for other processes.
-//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit.
+//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit; `runs` is the way to these.
 //! - `write` turns a graph into the next generation; it appears by a rename or not at all.
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
 //! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
@@ -28,6 +28,7 @@ mod pool;
 mod read;
 mod room;
 mod rows;
+mod runs;
 mod schema;
 mod statements;
 mod views;
@@ -48,6 +49,7 @@ pub use rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,
 };
+pub use runs::{NameRuns, NameWalk};
 pub use schema::FORMAT;
 pub use views::{VIEWS, View};
 pub use write::{Amendment, BuildInfo, Keys, Outline, Places, Published, carry_over, publish, publish_files};

@@ -3,6 +3,7 @@
 //! `trace` and `explore` walk it; both see the same edges.
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::lookup::Lookup;
 use super::{Certainty, Counts, QueryError, Tests};
@@ -32,8 +33,8 @@ pub(super) struct Edge {
     pub(super) through: Option<SymbolKey>,
     /// The surest of the sites.
     pub(super) certainty: Certainty,
-    /// The sites, in order of place.
-    pub(super) sites: Vec<SiteRow>,
+    /// The sites, in order of place. Of the thousands of callers of a common function nearly every one has one.
+    pub(super) sites: SmallVec<[SiteRow; 1]>,
 }
 
 /// Everything one step from a symbol.
@@ -66,9 +67,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         let row = self.lookup.symbol(symbol)?;
         let mut gathered = Gathered::default();
         for key in self.meant_by(&row)? {
-            for site in self.lookup.snapshot.sites_to(key)? {
-                self.take(&mut gathered, site, None)?;
-            }
+            self.take_all(&mut gathered, key, None)?;
             for site in self.lookup.snapshot.sites_possibly_to(key)? {
                 self.take(&mut gathered, site, None)?;
             }
@@ -78,12 +77,21 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         }
         if self.dispatch {
             for overridden in self.hierarchy(symbol, Upwards::Yes)? {
-                for site in self.lookup.snapshot.sites_to(overridden)? {
-                    self.take(&mut gathered, site, Some(overridden))?;
-                }
+                self.take_all(&mut gathered, overridden, Some(overridden))?;
             }
         }
         Ok(gathered.finish())
+    }
+
+    /// Takes every site that leads to a symbol.
+    fn take_all(&self, gathered: &mut Gathered, symbol: SymbolKey, through: Option<SymbolKey>) -> Result<(), QueryError> {
+        gathered.reserve(self.lookup.symbol(symbol)?.references as usize);
+        let mut taken = Ok(());
+        self.lookup.snapshot.visit_sites_to(symbol, |site| {
+            taken = self.take(gathered, site, through);
+            taken.is_ok()
+        })?;
+        taken
     }
 
     fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<SymbolKey>) -> Result<(), QueryError> {
@@ -245,6 +253,12 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// Makes room for edges of so many sites.
+    fn reserve(&mut self, sites: usize) {
+        self.edges.reserve(sites);
+        self.places.reserve(sites);
+    }
+
     fn add(&mut self, end: End, through: Option<SymbolKey>, degree: Certainty, site: SiteRow, follow: Certainty) {
         if degree > follow {
             return self.vague(site, degree);
@@ -262,9 +276,11 @@ impl Gathered {
 
     fn connect(&mut self, end: End, through: Option<SymbolKey>, certainty: Certainty, site: SiteRow) {
         let next = self.edges.len();
-        let place = *self.places.entry((end, through)).or_insert(next);
+        // Sites come in order of place: often several of one edge one after the other.
+        let is_last = self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
+        let place = if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
         if place == next {
-            self.edges.push(Edge { end, through, certainty, sites: Vec::new() });
+            self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
         }
         let edge = &mut self.edges[place];
         edge.certainty = edge.certainty.min(certainty);

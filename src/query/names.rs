@@ -13,11 +13,14 @@ use super::near::{Near, parts_of_near};
 use super::{QueryError, SymbolInfo, text};
 use crate::model::facts::flags;
 use crate::model::{RelationKind, SymbolKind};
-use crate::store::{FileKey, FileRow, NameKey, NameParts, SymbolKey, SymbolRow};
+use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
 
 /// Choices and near names that are worth listing.
 const MAX_LISTED: usize = 20;
 const MAX_NEAR: usize = 8;
+
+/// Runs of names that are looked through for near ones, the most used names first.
+const MAX_RUNS: usize = 1_500;
 
 /// What a text names.
 pub(super) enum Named {
@@ -307,22 +310,31 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let lower = name.to_ascii_lowercase();
     let forgiven = text::forgiven_errors(name.len()).max(1);
     let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
-    let mut near = Near::new(name, forgiven);
-    lookup.snapshot.visit_names(&parts_of_near(name, forgiven), |own| {
+    let (mut near, mut ahead) = (Near::new(name, forgiven), Near::new(name, forgiven));
+    let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
+    let runs = walk.runs_with(&parts_of_near(name, forgiven))?;
+    let runs = walk.beginning(runs, |beginning, shared| ahead.may_begin(beginning, shared))?;
+    let mut take = |own: &NameEntry<'_>| {
         if let Some(errors) = near.look(own.text, own.shared) {
             let score = if own.text == name { 0 } else { 1 + errors };
             names.push((score, own.text.len(), own.text.to_owned(), own.key));
         }
         lookup.check().is_ok()
-    })?;
+    };
+    walk.visit(&runs, |_| false, &mut take)?;
+    walk.visit_later(&mut take)?;
     if lower.len() >= 3 {
         let known: FxHashSet<NameKey> = names.iter().map(|(.., key)| *key).collect();
-        lookup.snapshot.visit_names(&NameParts::none().or_all_of([lower.as_str()]), |own| {
+        let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
+        let runs = walk.runs_with(&NameParts::none().or_all_of([lower.as_str()]))?;
+        let mut take = |own: &NameEntry<'_>| {
             if !known.contains(&own.key) && text::contains_ignoring_case(own.text, &lower) {
                 names.push((5, own.text.len(), own.text.to_owned(), own.key));
             }
             lookup.check().is_ok()
-        })?;
+        };
+        walk.visit(&runs, |_| false, &mut take)?;
+        walk.visit_later(take)?;
     }
     lookup.check()?;
     names.sort_unstable();

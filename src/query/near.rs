@@ -1,8 +1,13 @@
 //! Names that are a text but for a few errors in typing, among many names in order: what was found out about the beginning of a
 //! name holds for all that begin alike. Knows no store.
 
+use std::collections::BTreeSet;
+
 use super::text;
 use crate::store::NameParts;
+
+/// Letters of a part that is looked up.
+const LETTERS: usize = 3;
 
 /// A text, and how far the name that was looked at last is from it.
 pub(super) struct Near {
@@ -40,16 +45,39 @@ impl Near {
         if name.len().abs_diff(self.wanted.len()) > self.at_most {
             return None;
         }
-        let (letters, width) = (name.as_bytes(), self.wanted.len() + 1);
+        if !self.add_rows(name.as_bytes()) {
+            return None;
+        }
+        let width = self.wanted.len() + 1;
+        Some(self.rows[name.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
+    }
+
+    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes are those of what was looked at before.
+    pub(super) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
+        self.known = self.known.min(shared);
+        if self.hopeless_from.is_some_and(|from| from <= shared) {
+            return false;
+        }
+        self.hopeless_from = None;
+        if !beginning.is_ascii() {
+            self.known = 0;
+            return true;
+        }
+        self.add_rows(beginning.as_bytes())
+    }
+
+    /// Makes the rows that are missing; gives whether names that begin so may be near.
+    fn add_rows(&mut self, letters: &[u8]) -> bool {
+        let width = self.wanted.len() + 1;
         for row in self.known..letters.len() {
             let least = self.add_row(letters, row, width);
             self.known = row + 1;
             if least > self.at_most {
                 self.hopeless_from = Some(self.known);
-                return None;
+                return false;
             }
         }
-        Some(self.rows[letters.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
+        true
     }
 
     /// Writes the row of the beginning that ends with the letter at `row`; gives its least number.
@@ -75,25 +103,34 @@ impl Near {
 
 /// What a name has in it that is a text but for so many errors in typing, or less.
 ///
-/// An error spoils one part of the text, so that of one part more than there are errors one is as it was. Only letters that are
-/// swapped where two parts meet spoil both: that is the text with them swapped, with an error less.
+/// An error spoils one part of the text, so that of one part more than there are errors one is as it was; if that is the first one,
+/// the name begins with it. Only letters that are swapped where two parts meet spoil both: that is the text with them swapped, with an
+/// error less.
 pub(super) fn parts_of_near(text: &str, errors: usize) -> NameParts {
-    let mut alternatives = Vec::new();
-    add_parts(&text.chars().collect::<Vec<char>>(), errors, &mut alternatives);
-    alternatives.sort_unstable();
-    alternatives.dedup();
-    alternatives.iter().fold(NameParts::none(), |parts, part| parts.or_all_of([part.as_str()]))
+    let mut parts = Parts::default();
+    parts.add(&text.chars().collect::<Vec<char>>(), errors);
+    let named = parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
+    parts.first.iter().fold(named, |named, part| named.or_beginning_with(part))
 }
 
-fn add_parts(text: &[char], errors: usize, alternatives: &mut Vec<String>) {
-    let cut = |place: usize| text.len() * place / (errors + 1);
-    for part in 0..=errors {
-        alternatives.push(text[cut(part)..cut(part + 1)].iter().collect());
-    }
-    for boundary in (1..=errors).map(cut).filter(|boundary| *boundary > 0) {
-        let mut swapped = text.to_vec();
-        swapped.swap(boundary - 1, boundary);
-        add_parts(&swapped, errors - 1, alternatives);
+#[derive(Default)]
+struct Parts {
+    first: BTreeSet<String>,
+    inside: BTreeSet<String>,
+}
+
+impl Parts {
+    fn add(&mut self, text: &[char], errors: usize) {
+        // Parts are looked up by three letters, a beginning by any number.
+        let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
+        let cuts: Vec<usize> = (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
+        self.first.insert(text[..cuts[0]].iter().collect());
+        self.inside.extend(cuts.windows(2).map(|cut| text[cut[0]..cut[1]].iter().collect()));
+        for &cut in cuts[..errors].iter().filter(|cut| **cut > 0) {
+            let mut swapped = text.to_vec();
+            swapped.swap(cut - 1, cut);
+            self.add(&swapped, errors - 1);
+        }
     }
 }
 
@@ -133,8 +170,9 @@ mod tests {
         let mut near = vec!["configure".to_owned()];
         let text = near[0].clone();
         for errors in 1..=2 {
-            let mut alternatives = Vec::new();
-            add_parts(&text.chars().collect::<Vec<char>>(), errors, &mut alternatives);
+            let mut parts = Parts::default();
+            parts.add(&text.chars().collect::<Vec<char>>(), errors);
+            let Parts { first, inside } = parts;
             for before in std::mem::take(&mut near) {
                 for at in 0..before.len() {
                     let (head, tail) = before.split_at(at);
@@ -145,9 +183,10 @@ mod tests {
                 }
             }
             for name in near.iter().filter(|name| text::distance(name, &text, errors).is_some()) {
-                assert!(alternatives.iter().any(|part| name.contains(part)), "{name}: {alternatives:?}");
+                let has_part = inside.iter().any(|part| name.contains(part)) || first.iter().any(|part| name.starts_with(part));
+                assert!(has_part, "{name}: {first:?} {inside:?}");
             }
-            assert!(near.len() > 30 && alternatives.iter().all(|part| part.len() >= 3), "{alternatives:?}");
+            assert!(near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3), "{first:?} {inside:?}");
         }
     }
 }

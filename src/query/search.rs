@@ -2,6 +2,7 @@
 
 mod around;
 mod matching;
+mod scan;
 
 use std::cmp::Reverse;
 
@@ -12,16 +13,13 @@ use super::{QueryError, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::store::{NameKey, NameParts, Snapshot, SymbolHead, SymbolKey};
-
-/// Runs of names that are looked through where it need not be all of them.
-const MAX_RUNS: usize = 2_000;
+use crate::store::{NameKey, Snapshot, SymbolHead, SymbolKey};
 
 /// Symbols that are looked at for whether they pass the filters.
 const MAX_FILTERED: usize = 20_000;
 
 /// Names that fit as well and are used as often, of which the symbols are looked at.
-const MAX_EQUAL: usize = 4_000;
+const MAX_EQUAL: usize = 400;
 
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -89,7 +87,8 @@ pub enum Match {
     Words,
     /// A part of the name.
     Substring,
-    /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list.
+    /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list, and
+    /// for one name only where nothing has it.
     Around,
     /// Some of the words asked for. Only when nothing fits better.
     SomeWords,
@@ -129,16 +128,7 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
     let filter = Filter { lookup: &lookup, params, files };
     let mut found = Matches::all_of(filter.qualified(text)?);
     if found.is_empty() && params.mode != SearchMode::Name {
-        let pattern = Pattern::new(text, params.mode)?;
-        found = filter.scan(&pattern)?;
-        if params.mode == SearchMode::Words && pattern.has_several_words() {
-            found = filter.with_surroundings(&pattern, found)?;
-        }
-        if params.mode == SearchMode::Words && found.is_empty() {
-            let was_complete = found.is_complete;
-            found = filter.resembling(&pattern)?;
-            found.is_complete &= was_complete;
-        }
+        found = filter.scan(&Pattern::new(text, params.mode)?)?;
     }
     let Matches { mut best, total, is_complete } = found;
     best.sort_by_key(rank);
@@ -212,58 +202,6 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols whose names fit. Where there are too many names to look at, only those that fit best and those that fit in a
-    /// rarer way, if that fills the list, or if what is asked for is one name or a part of one.
-    fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
-        let ways = pattern.ways();
-        if let Some(mut rare) = pattern.best_names() {
-            let mut is_everything = true;
-            for way in &ways {
-                if self.lookup.snapshot.spread_of(way)? <= MAX_RUNS {
-                    rare = rare.or(way.clone());
-                } else {
-                    is_everything = false;
-                }
-            }
-            let mut found = self.fitting(pattern, &rare)?;
-            found.is_complete &= is_everything;
-            let is_best = |(matched, ..): &&Found| *matched <= Match::Prefix;
-            let is_asked_whole = !found.is_empty() && !pattern.has_spaces();
-            if is_everything || is_asked_whole || found.best.iter().filter(is_best).count() >= self.wanted() {
-                return Ok(found);
-            }
-        }
-        self.fitting(pattern, &ways.into_iter().fold(NameParts::none(), NameParts::or))
-    }
-
-    /// The symbols whose names fit, among these names.
-    fn fitting(&self, pattern: &Pattern, among: &NameParts) -> Result<Matches, QueryError> {
-        let mut names = Vec::new();
-        self.lookup.snapshot.visit_names(among, |name| {
-            let matched = pattern.fits(name.text);
-            names.extend(matched.map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
-            self.lookup.check().is_ok()
-        })?;
-        self.best_of(names)
-    }
-
-    /// The symbols whose names are the text but for errors in typing.
-    fn resembling(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
-        let mut names = Vec::new();
-        let mut near = pattern.resembling();
-        if near.is_empty() {
-            return Ok(Matches::all_of(Vec::new()));
-        }
-        self.lookup.snapshot.visit_names(&pattern.parts_of_resembling(), |name| {
-            // All of them: each remembers what it has seen.
-            if near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0 {
-                names.push(NameFound { matched: Match::Fuzzy, key: name.key, figures: name.figures });
-            }
-            self.lookup.check().is_ok()
-        })?;
-        self.best_of(names)
-    }
-
     /// The symbols with these names that pass the filters: what fits best and is used most first, as far as it is looked at.
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         let most = |name: &NameFound| name.figures.map_or(u32::MAX, |(_, most)| most);
@@ -281,9 +219,7 @@ impl Filter<'_, '_> {
     /// The symbols with these names. Where nothing is filtered, only as many are looked at as it takes to know the best ones.
     fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.lookup.check()?;
-        let params = self.params;
-        let is_filtered = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
-        if is_filtered || self.files.is_active() {
+        if self.is_filtered() {
             return self.filtered(names);
         }
         let wanted = self.wanted();
@@ -341,67 +277,11 @@ impl Filter<'_, '_> {
         Ok(admitted.then_some((matched, head, is_test)))
     }
 
-    /// Adds the symbols that have some of the words in their name and the others around them. They come after those that were
-    /// found by their name: where these are all that is listed, they are not looked for.
-    fn with_surroundings(&self, pattern: &Pattern, mut found: Matches) -> Result<Matches, QueryError> {
-        if found.total >= self.wanted() as u64 {
-            found.is_complete = false;
-            return Ok(found);
-        }
-        let by_rarity = self.by_rarity(pattern)?;
-        let Some(&(spread, rarest)) = by_rarity.first() else { return Ok(found) };
-        // Words of a letter or two are in nearly every name: what has been found by them is enough.
-        if spread > MAX_RUNS && !found.is_empty() {
-            found.is_complete = false;
-            return Ok(found);
-        }
-        let around = around::symbols_around(self, pattern, rarest)?;
-        found.total += around.found.len() as u64;
-        found.is_complete &= around.is_complete;
-        found.best.extend(around.found);
-        if found.is_empty() { self.with_some_words(pattern, &by_rarity) } else { Ok(found) }
-    }
-
-    /// The words asked for, the rarest first: how many runs of names may have it, and its place.
-    fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
-        let mut words = Vec::new();
-        for (place, word) in pattern.words().iter().enumerate() {
-            words.push((self.lookup.snapshot.spread_of(&NameParts::none().or_all_of([word.as_str()]))?, place));
-        }
-        words.sort_unstable();
-        Ok(words)
-    }
-
-    /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
-    /// are not too many names to look at: a word that nearly everything has says nothing.
-    fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
-        let mut found = Matches::all_of(Vec::new());
-        // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
-        let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
-        let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
-        let words = if telling.is_empty() { by_rarity } else { &telling };
-        let mut taken = 0;
-        while found.is_empty() && taken < words.len() {
-            let mut wanted = NameParts::none();
-            let mut runs = 0;
-            while let Some(&(spread, place)) = words.get(taken) {
-                if runs > 0 && runs + spread > MAX_RUNS {
-                    break;
-                }
-                runs += spread;
-                wanted = wanted.or_all_of([pattern.words()[place].as_str()]);
-                taken += 1;
-            }
-            let mut names = Vec::new();
-            self.lookup.snapshot.visit_names(&wanted, |name| {
-                let matched = pattern.fits_partly(name.text);
-                names.extend(matched.map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
-                self.lookup.check().is_ok()
-            })?;
-            found = self.best_of(names)?;
-        }
-        found.is_complete &= taken == by_rarity.len();
-        Ok(found)
+    /// Whether there are symbols that do not pass.
+    fn is_filtered(&self) -> bool {
+        let params = self.params;
+        let has_kinds = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
+        has_kinds || self.files.is_active()
     }
 
     /// How many hits, with those before them, are wanted.

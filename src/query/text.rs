@@ -25,6 +25,41 @@ pub(super) fn words(name: &str) -> Vec<String> {
     words
 }
 
+/// Whether one of the words of a name passes. Words of ASCII letters come as they are written, others in lower case.
+pub(super) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
+    if !name.is_ascii() {
+        return words(name).iter().any(|word| passes(word));
+    }
+    // The same as `words`, without a text for each: names are looked at by the hundred thousand.
+    let letters = name.as_bytes();
+    let mut start = 0;
+    for (at, letter) in letters.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| letters[before]);
+        let begins_hump =
+            letter.is_ascii_uppercase() && before.is_some_and(|before| before.is_ascii_lowercase() || before.is_ascii_digit());
+        let ends_run = letter.is_ascii_uppercase()
+            && before.is_some_and(|before| before.is_ascii_uppercase())
+            && letters.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+        let is_letter = letter.is_ascii_alphanumeric();
+        if !is_letter || begins_hump || ends_run {
+            if start < at && passes(&name[start..at]) {
+                return true;
+            }
+            start = if is_letter { at } else { at + 1 };
+        }
+    }
+    start < letters.len() && passes(&name[start..])
+}
+
+/// Whether the words of a name, one after the other, are `joined`, which is in lower case.
+pub(super) fn is_of_words(name: &str, joined: &str) -> bool {
+    if !name.is_ascii() {
+        return words(name).concat() == joined;
+    }
+    let letters = name.bytes().filter(u8::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase());
+    letters.eq(joined.bytes())
+}
+
 fn finish(word: &mut String, words: &mut Vec<String>) {
     if !word.is_empty() {
         words.push(std::mem::take(word));
@@ -73,13 +108,12 @@ pub(super) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize>
 /// Whether `text` has `part` in it when ASCII case is ignored.
 pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
-    let Some((first, rest)) = part.split_first() else { return true };
-    let Some(last_start) = text.len().checked_sub(part.len()) else { return false };
-    // The first letter decides nearly always.
-    text[..=last_start]
-        .iter()
-        .zip(1..)
-        .any(|(letter, next)| letter.eq_ignore_ascii_case(first) && text[next..next + rest.len()].eq_ignore_ascii_case(rest))
+    let (Some(&first), Some(&last)) = (part.first(), part.last()) else { return true };
+    // The letters at both ends decide nearly always. Letters of both cases differ by one bit.
+    let [first, last] = [first, last].map(|letter| (letter.to_ascii_lowercase(), u8::from(letter.is_ascii_alphabetic()) << 5));
+    let is = |letter: u8, (wanted, either): (u8, u8)| letter | either == wanted;
+    text.windows(part.len())
+        .any(|window| is(window[0], first) && is(window[part.len() - 1], last) && window.eq_ignore_ascii_case(part))
 }
 
 /// A word without the endings that grammar adds, so that `applied`, `apply` and `applies` meet.
@@ -113,10 +147,20 @@ mod tests {
             ("utf8Decode", "utf8 decode"),
             ("XMLHttpRequest2", "xml http request2"),
             ("renders a title", "renders a title"),
+            ("ABc2D_e", "a bc2 d e"),
+            ("XY", "xy"),
             ("Größe", "größe"),
             ("~", ""),
         ] {
             assert_eq!(words(name).join(" "), expected, "{name}");
+            let mut found = Vec::new();
+            assert!(!any_word(name, |word| {
+                found.push(word.to_lowercase());
+                false
+            }));
+            assert_eq!(found.join(" "), expected, "{name}");
+            assert!(any_word(name, |word| !word.is_empty()) != expected.is_empty());
+            assert!(is_of_words(name, &expected.replace(' ', "")) && !is_of_words(name, "other"), "{name}");
         }
     }
 

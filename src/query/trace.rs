@@ -231,6 +231,7 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
 }
 
 fn add_level(nodes: &mut Vec<LightNode>, seen: &mut Seen, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
+    nodes.reserve(edges.len());
     for edge in edges {
         let repeated = match edge.end {
             End::Symbol(symbol) => !seen.insert(symbol),

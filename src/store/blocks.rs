@@ -1,6 +1,9 @@
 //! The names that symbols have, packed for looking at many of them: runs of names in order, each written as what it adds to the
 //! one before, and for every three letters the runs in which they occur. Pure: bytes in, names out.
 //!
+//! Of each run its top is kept apart: what all names in it begin with, and how often the one of them that is used most is. By them a
+//! question chooses runs without reading them.
+//!
 //! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are not written. Runs are made with
 //! a store and never change: names of symbols that come later are found through the table of symbols.
 
@@ -51,6 +54,11 @@ pub(super) struct Packer {
     in_run: u32,
     runs: u32,
     before: String,
+    /// What all names of the run begin with, in lower case.
+    beginning: Vec<u8>,
+    /// How often the name of the run that is used most is.
+    most: u32,
+    tops: Tops,
     /// By three letters: the last run that was written down, and the list of runs.
     grams: FxHashMap<u32, (u32, Vec<u8>)>,
 }
@@ -60,7 +68,15 @@ impl Packer {
     pub(super) fn add(&mut self, text: &str, symbols: u32, references: u32) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             self.before.clear();
+            self.most = 0;
+            self.beginning.clear();
+            // Letters that take several bytes are left to whoever looks at the names.
+            self.beginning.extend(text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()));
         }
+        self.most = self.most.max(references);
+        let is_same = |(one, other): &(&u8, u8)| **one == other.to_ascii_lowercase();
+        let common = self.beginning.iter().zip(text.bytes()).take_while(is_same).count();
+        self.beginning.truncate(common);
         let shared = text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
         put(&mut self.run, shared as u64);
         put(&mut self.run, (text.len() - shared) as u64);
@@ -89,15 +105,48 @@ impl Packer {
         }
         self.in_run = 0;
         self.runs += 1;
+        self.tops.add(&self.beginning, self.most);
         Some(std::mem::take(&mut self.run))
     }
 
-    /// The lists of runs, by letters.
-    pub(super) fn into_grams(self) -> Vec<(u32, Vec<u8>)> {
+    /// The tops of the runs, packed, and the lists of runs by letters.
+    pub(super) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
         let mut grams: Vec<_> = self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
         grams.sort_unstable_by_key(|(letters, _)| *letters);
-        grams
+        (self.tops.packed, grams)
     }
+}
+
+/// The tops of runs in the making.
+#[derive(Default)]
+struct Tops {
+    packed: Vec<u8>,
+    before: Vec<u8>,
+}
+
+impl Tops {
+    fn add(&mut self, beginning: &[u8], most: u32) {
+        let shared = beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        put(&mut self.packed, shared as u64);
+        put(&mut self.packed, (beginning.len() - shared) as u64);
+        self.packed.extend_from_slice(&beginning[shared..]);
+        put(&mut self.packed, most.into());
+        self.before.clear();
+        self.before.extend_from_slice(beginning);
+    }
+}
+
+/// Hands to `visit` of each run what its names begin with, in lower case, how many bytes of that are as for the run before, and how
+/// often the one of them that is used most is. None if the bytes are no tops.
+pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, usize, u32)) -> Option<()> {
+    let mut rest = packed;
+    let mut beginning: Vec<u8> = Vec::with_capacity(64);
+    while !rest.is_empty() {
+        let shared = take_text(&mut rest, &mut beginning)?;
+        let most = u32::try_from(take(&mut rest)?).ok()?;
+        visit(std::str::from_utf8(&beginning).ok()?, shared, most);
+    }
+    Some(())
 }
 
 /// Hands the names of a run to `visit`, until it says stop by false. None if the bytes are no run.
@@ -105,14 +154,7 @@ pub(super) fn unpack(run: &[u8], mut visit: impl FnMut(Entry<'_>) -> bool) -> Op
     let mut rest = run;
     let mut name: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
-        let shared = usize::try_from(take(&mut rest)?).ok()?;
-        let added = usize::try_from(take(&mut rest)?).ok()?;
-        if shared > name.len() || added > rest.len() {
-            return None;
-        }
-        name.truncate(shared);
-        name.extend_from_slice(&rest[..added]);
-        rest = &rest[added..];
+        let shared = take_text(&mut rest, &mut name)?;
         let symbols = u32::try_from(take(&mut rest)?).ok()?;
         let references = u32::try_from(take(&mut rest)?).ok()?;
         let text = std::str::from_utf8(&name).ok()?;
@@ -154,6 +196,19 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
+/// Makes of a text the one that follows it; gives how many bytes they share.
+fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<usize> {
+    let shared = usize::try_from(take(bytes)?).ok()?;
+    let added = usize::try_from(take(bytes)?).ok()?;
+    if shared > text.len() || added > bytes.len() {
+        return None;
+    }
+    text.truncate(shared);
+    text.extend_from_slice(&bytes[..added]);
+    *bytes = &bytes[added..];
+    Some(shared)
+}
+
 fn take(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
@@ -171,7 +226,7 @@ fn take(bytes: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    type Packed = (Vec<Vec<u8>>, Vec<(u32, Vec<u8>)>);
+    type Packed = (Vec<Vec<u8>>, (Vec<u8>, Vec<(u32, Vec<u8>)>));
 
     fn packed(names: &[String]) -> Packed {
         let mut packer = Packer::default();
@@ -180,7 +235,7 @@ mod tests {
             runs.extend(packer.add(name, number % 7 + 1, number * 31));
         }
         runs.extend(packer.finish_run());
-        (runs, packer.into_grams())
+        (runs, packer.finish())
     }
 
     #[test]
@@ -188,8 +243,18 @@ mod tests {
         let mut names: Vec<String> = (0..1_000).map(|number| format!("Name{}_{}é", number % 37, number * 7_919)).collect();
         names.extend(["".to_owned(), "x".to_owned(), "==".to_owned(), "NAME_1".to_owned(), "name_1".to_owned()]);
         names.sort_unstable_by(|one, other| order(one, other));
-        let (runs, grams) = packed(&names);
+        let (runs, (tops, grams)) = packed(&names);
         assert_eq!(runs.len(), names.len().div_ceil(RUN as usize));
+        let mut letters_known = 0;
+        let mut of_runs = names.chunks(RUN as usize).zip(0..);
+        visit_tops(&tops, |beginning, _, most| {
+            let (names, run) = of_runs.next().expect("as many tops as runs");
+            assert!(names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)), "{beginning}");
+            letters_known += beginning.len();
+            assert_eq!(most as usize, (run * RUN as usize + names.len() - 1) * 31);
+        })
+        .expect("tops");
+        assert_eq!((of_runs.next(), letters_known > 20), (None, true));
         let mut out = Vec::new();
         for run in &runs {
             let whole = unpack(run, |entry| {
@@ -224,6 +289,7 @@ mod tests {
         }
         assert_eq!(unpack(&[5, 1, b'a', 1, 0], |_| true), None, "nothing is shared with nothing");
         assert_eq!(unpack(&[0, 1, 0xff, 1, 0], |_| true), None, "no text");
+        assert_eq!(visit_tops(&[1, 1, b'a', 0], |_, _, _| {}), None, "nothing is shared with nothing");
         assert_eq!(runs_of(&[0x80]), None);
         assert_eq!(runs_of(&[0]), None);
     }

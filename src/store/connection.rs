@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -18,6 +18,7 @@ use super::location::{LOCK_FILE, Location, Version, with_ending};
 use super::paths::PathTable;
 use super::pool::LeaseGuard;
 use super::rows::{Identity, Meta};
+use super::runs::RunTops;
 use super::schema::{APPLICATION_ID, FORMAT};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -42,6 +43,8 @@ pub struct Store {
     idle: Mutex<Idle>,
     /// The paths of the state that was asked for last.
     paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
+    /// What does not change while the file is the same.
+    tops: OnceLock<RunTops>,
 }
 
 /// Connections that wait for a question; the one that was used last is taken first.
@@ -137,7 +140,7 @@ impl Store {
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
         let idle = Mutex::new(Idle { readers, unneeded: 0 });
-        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default() })
+        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default(), tops: OnceLock::new() })
     }
 
     /// The file.
@@ -174,6 +177,11 @@ impl Store {
     /// Keeps the paths of a state for the next question.
     pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
+    }
+
+    /// The tops of the runs of names, once they have been read.
+    pub(super) fn known_tops(&self) -> &OnceLock<RunTops> {
+        &self.tops
     }
 
     /// Whether both are the same state in the same file.

@@ -1,13 +1,13 @@
-//! The names of symbols as a search sees them: all of them, or those that may have given parts, with what they come to.
+//! The names of symbols by their text: as a whole, by their beginning, and what may be asked for of their parts. See `runs` for the way
+//! to the names that have these.
 
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension};
-use rustc_hash::FxHashMap;
 
 use super::blocks;
 use super::connection::Snapshot;
-use super::error::{StoreError, StoreErrorKind};
+use super::error::StoreError;
 use super::rows::NameKey;
 use super::statements;
 
@@ -59,8 +59,8 @@ pub struct NameEntry<'n> {
 /// ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameParts {
-    alternatives: Vec<Vec<String>>,
-    beginnings: Vec<String>,
+    pub(super) alternatives: Vec<Vec<String>>,
+    pub(super) beginnings: Vec<String>,
 }
 
 impl NameParts {
@@ -130,115 +130,17 @@ impl Snapshot {
     }
 
     /// The first of the names in order that does not come before `text`, whatever its case.
-    fn first_name_from(&self, text: &str) -> Result<u32, StoreError> {
+    pub(super) fn first_name_from(&self, text: &str) -> Result<u32, StoreError> {
         self.first_name(|name| blocks::folded_order(name, text))
     }
 
     /// The first of the names in order that comes after all that begin with `text`, whatever its case.
-    fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
+    pub(super) fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
         self.first_name(|name| blocks::folded_beginning_order(name, text).then(Ordering::Less))
     }
 
     fn first_name(&self, compare: impl Fn(&str) -> Ordering) -> Result<u32, StoreError> {
         let found = self.timed(|| first_from(self.connection(), self.meta().symbol_names, compare));
         found.map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
-    }
-
-    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: parts of
-    /// few letters are not looked up, and what is looked up are runs of names.
-    pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
-        let changed: FxHashMap<u32, bool> =
-            self.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect();
-        let mut goes_on = true;
-        let (mut damaged, mut gone) = (false, false);
-        let mut take = |id: u32, names: &[u8]| {
-            let mut key = (id.saturating_sub(1)) * blocks::RUN;
-            let whole = blocks::unpack(names, |entry| {
-                key += 1;
-                let figures = match changed.get(&key) {
-                    None => Some((entry.symbols, entry.references)),
-                    Some(true) => None,
-                    // No symbol has it any more. What the next name shares with it, it does not share with the one before.
-                    Some(false) => {
-                        gone = true;
-                        return true;
-                    }
-                };
-                let shared = if std::mem::take(&mut gone) { 0 } else { entry.shared };
-                visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures })
-            });
-            damaged |= whole.is_none();
-            goes_on = whole == Some(true);
-            goes_on
-        };
-        match self.runs_with(wanted)? {
-            None => self.visit(statements::NAME_RUNS, [], |row| Ok(take(row.get(0)?, row.get_ref(1)?.as_blob()?)))?,
-            Some(runs) => {
-                for run in runs {
-                    let mut more = true;
-                    self.visit(statements::NAME_RUN, [run + 1], |row| {
-                        more = take(row.get(0)?, row.get_ref(1)?.as_blob()?);
-                        Ok(false)
-                    })?;
-                    if !more {
-                        break;
-                    }
-                }
-            }
-        }
-        if damaged {
-            return Err(self.damaged("a run of names cannot be read"));
-        }
-        if goes_on {
-            self.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
-                let key = NameKey(row.get(0)?);
-                Ok(visit(&NameEntry { key, text: row.get_ref(1)?.as_str()?, shared: 0, figures: None }))
-            })?;
-        }
-        Ok(())
-    }
-
-    /// In how many runs of names the wanted ones may be, at most: how rare they are.
-    pub fn spread_of(&self, wanted: &NameParts) -> Result<usize, StoreError> {
-        let runs = self.runs_with(wanted)?;
-        Ok(runs.map_or(self.meta().symbol_names.div_ceil(blocks::RUN) as usize, |runs| runs.len()))
-    }
-
-    /// The runs in which the wanted names are, in order; none if they may be in any.
-    fn runs_with(&self, wanted: &NameParts) -> Result<Option<Vec<u32>>, StoreError> {
-        let mut runs: Vec<u32> = Vec::new();
-        for parts in &wanted.alternatives {
-            let mut grams: Vec<u32> = parts.iter().flat_map(|part| blocks::grams_of(part)).collect();
-            if grams.is_empty() {
-                return Ok(None);
-            }
-            grams.sort_unstable();
-            grams.dedup();
-            let mut lists = Vec::with_capacity(grams.len());
-            for gram in grams {
-                let list = self.one(statements::NAME_GRAM, [gram], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
-                lists.push(blocks::runs_of(&list).ok_or_else(|| self.damaged("a list of runs cannot be read"))?);
-            }
-            lists.sort_unstable_by_key(Vec::len);
-            let mut both = lists.first().cloned().unwrap_or_default();
-            for list in &lists[1..] {
-                both.retain(|run| list.binary_search(run).is_ok());
-            }
-            runs.extend(both);
-        }
-        for beginning in &wanted.beginnings {
-            // Names that begin alike stand beside each other.
-            let (first, end) = (self.first_name_from(beginning)?, self.first_name_after(beginning)?);
-            if first < end {
-                runs.extend((first - 1) / blocks::RUN..=(end - 2) / blocks::RUN);
-            }
-        }
-        runs.sort_unstable();
-        runs.dedup();
-        Ok(Some(runs))
-    }
-
-    fn damaged(&self, what: &str) -> StoreError {
-        StoreError::new(StoreErrorKind::Corrupt, "reading store", self.store().path(), what)
     }
 }

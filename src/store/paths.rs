@@ -17,6 +17,8 @@ const END: char = '\0';
 pub struct PathTable {
     /// All paths, in order of the keys.
     text: String,
+    /// The same in lower case, as far as it is ASCII.
+    folded: Vec<u8>,
     /// By file: where its path begins, its key, its symbols.
     files: Vec<(u32, FileKey, Range<u32>)>,
 }
@@ -28,6 +30,7 @@ impl PathTable {
         self.files.push((start, key, symbols));
         self.text.push_str(path);
         self.text.push(END);
+        self.folded.extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
     }
 
     /// The path of a file.
@@ -42,16 +45,22 @@ impl PathTable {
         found.map(|place| (self.files[place].1, self.path_at(place))).collect()
     }
 
-    /// The files in whose paths `pattern` matches, with the keys of their symbols. `pattern` matches no path's end.
-    pub fn matching(&self, pattern: &regex::Regex) -> Vec<(FileKey, &str, Range<u32>)> {
+    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols. Letters that are not ASCII are not
+    /// compared: with one, these are all files.
+    pub fn with_part(&self, part: &str) -> Vec<(FileKey, Range<u32>)> {
+        let part = part.to_ascii_lowercase();
+        let all = self.files.iter().map(|(_, key, symbols)| (*key, symbols.clone()));
+        if !part.is_ascii() || part.is_empty() {
+            return all.collect();
+        }
+        let finder = memchr::memmem::Finder::new(part.as_bytes());
         let mut found = Vec::new();
         let mut from = 0;
-        while let Some(hit) = pattern.find_at(&self.text, from) {
-            let place = self.place_of(hit.start());
+        while let Some(hit) = self.folded.get(from..).and_then(|rest| finder.find(rest)) {
+            let place = self.place_of(from + hit);
             let (start, key, symbols) = &self.files[place];
-            let path = self.path_at(place);
-            found.push((*key, path, symbols.clone()));
-            from = *start as usize + path.len() + 1;
+            found.push((*key, symbols.clone()));
+            from = *start as usize + self.path_at(place).len() + 1;
         }
         found
     }
@@ -91,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_found_by_key_ending_and_pattern() {
+    fn paths_are_found_by_key_ending_and_part() {
         let mut table = PathTable::default();
         for (key, path) in [(3, "src/a.x"), (4, "src/src/b.x"), (9, "a.x"), (12, "lib/Größe.x")] {
             table.add(FileKey(key), path, key * 10..key * 10 + 5);
@@ -103,11 +112,12 @@ mod tests {
         assert_eq!(keys(table.ending_with("a.x")), [3, 9]);
         assert_eq!(keys(table.ending_with("src/b.x")), [4]);
         assert_eq!(keys(table.ending_with("src")), [0; 0]);
-        let pattern = regex::RegexBuilder::new("SRC|größe").case_insensitive(true).build().expect("a pattern");
-        let found = table.matching(&pattern);
-        assert_eq!(
-            found,
-            [(FileKey(3), "src/a.x", 30..35), (FileKey(4), "src/src/b.x", 40..45), (FileKey(12), "lib/Größe.x", 120..125)]
-        );
+        let keys = |part: &str| table.with_part(part).into_iter().map(|(key, _)| key.0).collect::<Vec<_>>();
+        assert_eq!(keys("SRC"), [3, 4], "each once");
+        assert_eq!(keys("x"), [3, 4, 9, 12]);
+        assert_eq!(keys("src/a"), [3]);
+        assert_eq!(keys("none"), [0; 0]);
+        assert_eq!(keys("größe"), [3, 4, 9, 12], "who asks compares");
+        assert_eq!(table.with_part("b.x"), [(FileKey(4), 40..45)]);
     }
 }

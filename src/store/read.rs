@@ -197,6 +197,11 @@ impl Snapshot {
         self.all(statements::SITES_OF_SYMBOL, [symbol.0], site_row)
     }
 
+    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place, until it says stop by false.
+    pub fn visit_sites_to(&self, symbol: SymbolKey, mut visit: impl FnMut(SiteRow) -> bool) -> Result<(), StoreError> {
+        self.visit(statements::SITES_OF_SYMBOL, [symbol.0], |row| Ok(visit(site_row(row)?)))
+    }
+
     /// The ambiguous sites that have a symbol among their candidates, by file and place.
     pub fn sites_possibly_to(&self, symbol: SymbolKey) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::SITES_OF_CANDIDATE, [symbol.0], site_row)

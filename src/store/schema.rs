@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -25,8 +25,10 @@ CREATE TABLE language (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 -- The names that are not in that order: those that no symbol had when the store was made, and those that came later.
 CREATE TABLE other_name (text TEXT NOT NULL COLLATE NOCASE, name INTEGER NOT NULL, PRIMARY KEY (text, name)) WITHOUT ROWID;
--- The names of symbols in runs, and the runs that have three letters: see `blocks`. Both stay as they were made.
+-- The names of symbols in runs, the tops of all runs in one row, and the runs that have three letters: see `blocks`. They stay as
+-- they were made.
 CREATE TABLE name_run (id INTEGER PRIMARY KEY, names BLOB NOT NULL);
+CREATE TABLE name_tops (id INTEGER PRIMARY KEY CHECK (id = 1), tops BLOB NOT NULL);
 CREATE TABLE name_gram (id INTEGER PRIMARY KEY, runs BLOB NOT NULL);
 -- Names of which the runs do not tell any more how many symbols have them and how often these are used.
 CREATE TABLE name_changed (name INTEGER PRIMARY KEY);

@@ -83,8 +83,8 @@ statements! {
         AND EXISTS (SELECT 1 FROM symbol WHERE symbol.name = other_name.name)";
     LATER_SYMBOL_NAMES = "SELECT n.id, n.text FROM \
         (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s CROSS JOIN name n ON n.id = s.name";
-    NAME_RUNS = "SELECT id, names FROM name_run";
-    NAME_RUN = "SELECT id, names FROM name_run WHERE id = ?1";
+    NAME_RUN = "SELECT names FROM name_run WHERE id = ?1";
+    NAME_TOPS = "SELECT tops FROM name_tops WHERE id = 1";
     NAME_GRAM = "SELECT runs FROM name_gram WHERE id = ?1";
     CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name_changed.name) FROM name_changed";
 
@@ -145,6 +145,7 @@ statements! {
     ADD_NAME = "INSERT INTO name VALUES (?1, ?2)";
     ADD_OTHER_NAME = "INSERT INTO other_name VALUES (?1, ?2)";
     ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
+    ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \

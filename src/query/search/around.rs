@@ -7,16 +7,16 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use regex::RegexBuilder;
 use rustc_hash::FxHashMap;
 
 use super::matching::{Pattern, WordSet};
+use super::scan::MAX_RUNS_OF_WORD;
 use super::{Filter, Found, Match};
 use crate::query::{QueryError, text};
-use crate::store::{FileKey, NameKey, NameParts, PathTable, SymbolHead, SymbolKey};
+use crate::store::{FileKey, NameEntry, NameKey, NameParts, PathTable, SymbolHead, SymbolKey};
 
 /// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
-const MAX_LOOKS: usize = 4_000;
+const MAX_LOOKS: usize = 400;
 
 /// What stands around what was asked for.
 pub(super) struct Around {
@@ -69,7 +69,9 @@ impl Walk<'_, '_, '_> {
         let lookup = self.filter.lookup;
         let word = &self.pattern.words()[self.rarest];
         let mut names = Vec::new();
-        lookup.snapshot.visit_names(&NameParts::none().or_all_of([word.as_str()]), |name| {
+        let mut walk = lookup.snapshot.walk_names(MAX_RUNS_OF_WORD)?;
+        let runs = walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?;
+        let mut take = |name: &NameEntry<'_>| {
             if text::contains_ignoring_case(name.text, word) || !word.is_ascii() {
                 let own = self.pattern.words_in(name.text);
                 if own.has(self.rarest) {
@@ -79,7 +81,9 @@ impl Walk<'_, '_, '_> {
                 }
             }
             lookup.check().is_ok()
-        })?;
+        };
+        let is_complete = walk.visit(&runs, |_| false, &mut take)?;
+        walk.visit_later(take)?;
         // What is used most first: if it cannot be everything, it is the best.
         names.sort_unstable_by_key(|(most, name)| (*most, name.key));
         for (_, name) in names {
@@ -96,7 +100,7 @@ impl Walk<'_, '_, '_> {
                 }
             }
         }
-        Ok(true)
+        Ok(is_complete)
     }
 
     /// Looks at what is written inside a symbol that has the rarest word in its name or around it. Gives whether that is all.
@@ -130,9 +134,8 @@ impl Walk<'_, '_, '_> {
     fn with_rarest_in_paths(&mut self) -> Result<bool, QueryError> {
         let rarest = self.rarest;
         let word = &self.pattern.words()[rarest];
-        let Ok(finder) = RegexBuilder::new(&regex::escape(word)).case_insensitive(true).build() else { return Ok(false) };
         let paths = Arc::clone(&self.paths);
-        for (file, _, symbols) in paths.matching(&finder) {
+        for (file, symbols) in paths.with_part(word) {
             if !self.in_path(file).has(rarest) {
                 continue;
             }

@@ -53,8 +53,11 @@ impl Pattern {
                 } else if !asked.contains(char::is_whitespace) && text::starts_ignoring_case(name, asked) {
                     Some(Match::Prefix)
                 } else {
-                    as_words(words, joined, name)
-                        .or_else(|| text::contains_ignoring_case(name, asked).then_some(Match::Substring))
+                    // A word that is in no name as a part is in none as a word.
+                    let has_text = text::contains_ignoring_case(name, asked);
+                    let is_one_word = words.len() == 1 && joined.eq_ignore_ascii_case(asked);
+                    let as_words = if has_text || !is_one_word { as_words(words, joined, name) } else { None };
+                    as_words.or_else(|| has_text.then_some(Match::Substring))
                 }
             }
         }
@@ -63,9 +66,8 @@ impl Pattern {
     /// Whether a name has some of the words.
     pub(super) fn fits_partly(&self, name: &str) -> Option<Match> {
         let Self::Words { words, .. } = self else { return None };
-        let may_fit = words.iter().any(|word| text::contains_ignoring_case(name, word));
-        let own = if may_fit { text::words(name) } else { return None };
-        words.iter().any(|word| own.iter().any(|own| own.starts_with(word.as_str()))).then_some(Match::SomeWords)
+        let fits = |word: &String| text::contains_ignoring_case(name, word) && begins_word(name, word);
+        words.iter().any(fits).then_some(Match::SomeWords)
     }
 
     /// What a name that fits has in it, by the ways in which names fit.
@@ -74,13 +76,18 @@ impl Pattern {
             Self::Substring(part) => vec![NameParts::none().or_all_of([part.as_str()])],
             Self::Regex(_) => vec![NameParts::every()],
             Self::Words { words, text, .. } => {
-                let mut ways = vec![NameParts::none().or_all_of([text.as_str()])];
-                if !words.is_empty() {
-                    ways.push(NameParts::none().or_all_of(words.iter().map(String::as_str)));
-                }
-                ways
+                let as_text = NameParts::none().or_all_of([text.as_str()]);
+                let as_words = NameParts::none().or_all_of(words.iter().map(String::as_str));
+                if words.is_empty() { vec![as_text] } else { vec![as_text, as_words] }
             }
         }
+    }
+
+    /// Whether names that begin with `beginning`, in lower case, may be made of just the words asked for, however they are separated.
+    pub(super) fn may_be_all_of(&self, beginning: &str) -> bool {
+        let Some(first) = self.words().first() else { return false };
+        let beginning = beginning.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+        beginning.starts_with(first.as_str()) || first.starts_with(beginning)
     }
 
     /// The names that fit best: those that begin with what was asked for. None where all names that fit are as good.
@@ -121,11 +128,9 @@ impl Pattern {
     pub(super) fn words_in(&self, around: &str) -> WordSet {
         let Self::Words { words, .. } = self else { return WordSet(Vec::new()) };
         // Cheap first: most texts have none of them.
-        if !words.iter().any(|word| text::contains_ignoring_case(around, word) || !word.is_ascii()) {
-            return WordSet(vec![false; words.len()]);
-        }
-        let own = text::words(around);
-        WordSet(words.iter().map(|word| own.iter().any(|own| own.starts_with(word.as_str()))).collect())
+        let begins =
+            |word: &String| (text::contains_ignoring_case(around, word) || !word.is_ascii()) && begins_word(around, word);
+        WordSet(words.iter().map(begins).collect())
     }
 }
 
@@ -160,15 +165,19 @@ fn as_words(words: &[String], joined: &str, name: &str) -> Option<Match> {
     if words.is_empty() || !words.iter().all(|word| text::contains_ignoring_case(name, word)) {
         return None;
     }
-    let own = text::words(name);
-    if own.concat() == joined {
+    if text::is_of_words(name, joined) {
         return Some(Match::IgnoringCase);
     }
     let fits = |word: &String| match words.len() {
-        1 => own.contains(word),
-        _ => own.iter().any(|own| own.starts_with(word.as_str())),
+        1 => text::any_word(name, |own| own.eq_ignore_ascii_case(word)),
+        _ => begins_word(name, word),
     };
     words.iter().all(fits).then_some(Match::Words)
+}
+
+/// Whether a word of the name begins with a word, which is in lower case.
+fn begins_word(name: &str, word: &str) -> bool {
+    text::any_word(name, |own| text::starts_ignoring_case(own, word))
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
         offset: super::offset(arguments),
-        limit: ground.entries(24),
+        limit: ground.entries(64),
         ..SearchParams::default()
     };
     let result = query::search(ground.snapshot, &params, ground.cancel)?;

@@ -53,7 +53,7 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         to,
         follow: certainty(arguments, defaults.follow),
         tests: tests(arguments),
-        limit: ground.entries(12),
+        limit: ground.entries(24),
         ..defaults
     };
     let result = query::trace(ground.snapshot, &params, ground.cancel)?;

@@ -74,7 +74,14 @@ impl TakesRows for BulkRows<'_> {
 /// Whether the first column of a table numbers its rows; else the first columns are the key.
 fn has_numbers(table: Table) -> bool {
     match table {
-        Table::Name | Table::NameRun | Table::NameGram | Table::File | Table::Symbol | Table::Site | Table::SiteFile => true,
+        Table::Name
+        | Table::NameRun
+        | Table::NameTops
+        | Table::NameGram
+        | Table::File
+        | Table::Symbol
+        | Table::Site
+        | Table::SiteFile => true,
         Table::OtherName | Table::Candidate | Table::Import | Table::Relation | Table::Problem | Table::FileEdge => false,
     }
 }
@@ -135,6 +142,7 @@ impl Indexes {
             | Table::Name
             | Table::OtherName
             | Table::NameRun
+            | Table::NameTops
             | Table::NameGram
             | Table::SiteFile
             | Table::Problem

@@ -47,7 +47,9 @@ impl<R: TakesRows> RowWriter<R> {
             write(packer.add(name, symbols, references))?;
         }
         write(packer.finish_run())?;
-        packer.into_grams().into_iter().try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
+        let (tops, grams) = packer.finish();
+        rows.add(Table::NameTops, &row![1_u32, &*tops])?;
+        grams.into_iter().try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
     }
 
     /// Writes the sets of candidates.

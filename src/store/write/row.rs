@@ -99,6 +99,7 @@ tables! {
     Name = ("name", ADD_NAME),
     OtherName = ("other_name", ADD_OTHER_NAME),
     NameRun = ("name_run", ADD_NAME_RUN),
+    NameTops = ("name_tops", ADD_NAME_TOPS),
     NameGram = ("name_gram", ADD_NAME_GRAM),
     File = ("file", ADD_FILE),
     Symbol = ("symbol", ADD_SYMBOL),

@@ -1,0 +1,270 @@
+//! The names among which the best hits are. Those that begin with what is asked for come first, then whatever else may fit, the most used
+//! ones before the others: a walk ends when the list is full of names that nothing left can come before, or after as many names as are
+//! worth the time. Then it says that there may be more.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::matching::Pattern;
+use super::{Filter, Match, Matches, NameFound, SearchMode, around};
+use crate::query::QueryError;
+use crate::store::{NameEntry, NameParts, NameRuns, NameWalk};
+
+/// Runs of names that are looked through for names that fit.
+const MAX_RUNS: usize = 500;
+
+/// The same for names that are mistyped: of most of them a few letters are looked at.
+const MAX_RUNS_MISTYPED: usize = 1_200;
+
+/// The same for a word among others that is not asked for alone.
+pub(super) const MAX_RUNS_OF_WORD: usize = 300;
+
+/// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
+const LEAST_RUNS: usize = 60;
+
+/// Names that were found on a walk.
+pub(super) struct Gathering<'q> {
+    walk: NameWalk<'q>,
+    names: Vec<NameFound>,
+    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list is never known to be full.
+    wanted: Option<usize>,
+    is_complete: bool,
+}
+
+impl<'q> Gathering<'q> {
+    pub(super) fn new(filter: &Filter<'_, 'q>, at_most: usize) -> Result<Self, QueryError> {
+        let walk = filter.lookup.snapshot.walk_names(at_most)?;
+        let wanted = (!filter.is_filtered()).then(|| filter.wanted());
+        Ok(Self { walk, names: Vec::new(), wanted, is_complete: true })
+    }
+
+    fn runs_with(&self, wanted: &NameParts) -> Result<NameRuns, QueryError> {
+        Ok(self.walk.runs_with(wanted)?)
+    }
+
+    /// Takes the names in these runs that fit. If the best of them cannot fit better than `best_left`, the walk ends when the list is
+    /// full of names that fit at least as well and are used as often.
+    fn take(
+        &mut self,
+        filter: &Filter<'_, '_>,
+        runs: &NameRuns,
+        best_left: Option<Match>,
+        mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>,
+    ) -> Result<(), QueryError> {
+        let fullness = std::cell::RefCell::new(Fullness { wanted: self.wanted, best_left, uses: BinaryHeap::new() });
+        self.names.iter().for_each(|name| fullness.borrow_mut().add(name));
+        let mut seen = 0;
+        let names = &mut self.names;
+        let is_enough = |most| {
+            seen += 1;
+            seen > LEAST_RUNS && fullness.borrow().is_full(most)
+        };
+        self.is_complete &= self.walk.visit(runs, is_enough, |name| {
+            if let Some(matched) = fits(name) {
+                let found = NameFound { matched, key: name.key, figures: name.figures };
+                fullness.borrow_mut().add(&found);
+                names.push(found);
+            }
+            filter.lookup.check().is_ok()
+        })?;
+        filter.lookup.check()
+    }
+
+    /// Takes the names that fit among those that came after the runs were made.
+    fn take_later(&mut self, mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>) -> Result<(), QueryError> {
+        let names = &mut self.names;
+        self.walk.visit_later(|name| {
+            names.extend(fits(name).map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
+            true
+        })?;
+        Ok(())
+    }
+
+    fn finish(self, filter: &Filter<'_, '_>) -> Result<Matches, QueryError> {
+        let mut found = filter.best_of(self.names)?;
+        found.is_complete &= self.is_complete;
+        Ok(found)
+    }
+}
+
+/// Whether a list is full of names that nothing left can come before.
+struct Fullness {
+    wanted: Option<usize>,
+    /// How well the names that are left fit at best.
+    best_left: Option<Match>,
+    /// How often those of the found names are used that fit as well: the most used ones, as many as are wanted.
+    uses: BinaryHeap<Reverse<u32>>,
+}
+
+impl Fullness {
+    fn add(&mut self, name: &NameFound) {
+        let (Some(wanted), Some(best_left), Some((_, most))) = (self.wanted, self.best_left, name.figures) else { return };
+        if name.matched <= best_left {
+            self.uses.push(Reverse(most));
+            if self.uses.len() > wanted {
+                self.uses.pop();
+            }
+        }
+    }
+
+    fn is_full(&self, most_left: u32) -> bool {
+        let is_as_good = |least: &Reverse<u32>| least.0 >= most_left;
+        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted) && self.uses.peek().is_some_and(is_as_good)
+    }
+}
+
+impl Filter<'_, '_> {
+    /// The symbols whose names fit, or what comes nearest to that.
+    pub(super) fn scan(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+        let found = self.fitting(pattern)?;
+        if self.params.mode != SearchMode::Words {
+            return Ok(found);
+        }
+        let is_one_name = !pattern.has_spaces();
+        // What has the name that is asked for is meant, not what has its words around it.
+        if !pattern.has_several_words() || (is_one_name && !found.is_empty()) {
+            return if found.is_empty() { self.resembling(pattern, found.is_complete) } else { Ok(found) };
+        }
+        if found.total >= self.wanted() as u64 {
+            return Ok(Matches { is_complete: false, ..found });
+        }
+        let by_rarity = self.by_rarity(pattern)?;
+        let found = self.with_surroundings(pattern, &by_rarity, found)?;
+        if !found.is_empty() {
+            return Ok(found);
+        }
+        // One name is rather mistyped; several words are rather not all right.
+        let was_complete = found.is_complete;
+        let first =
+            if is_one_name { self.resembling(pattern, was_complete)? } else { self.with_some_words(pattern, &by_rarity)? };
+        match (first.is_empty(), is_one_name) {
+            (false, _) => Ok(first),
+            (true, true) => self.with_some_words(pattern, &by_rarity),
+            (true, false) => self.resembling(pattern, was_complete && first.is_complete),
+        }
+    }
+
+    /// The symbols whose names fit.
+    fn fitting(&self, pattern: &Pattern) -> Result<Matches, QueryError> {
+        let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
+        let is_bounded = self.params.mode == SearchMode::Words;
+        let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
+        let mut ways = pattern.ways().iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
+        // The rarest way first: by a common one alone a rare name would not be come to.
+        ways.sort_by_key(NameRuns::count);
+        if let Some(beginning) = pattern.best_names() {
+            let mut runs = gathering.runs_with(&beginning)?;
+            if pattern.has_several_words() {
+                // Names of just these words begin with the first one.
+                for way in &ways {
+                    let alike = gathering.walk.beginning(way.clone(), |beginning, _| pattern.may_be_all_of(beginning))?;
+                    runs = runs.or(&alike);
+                }
+                gathering.take(self, &runs, None, fits)?;
+            } else {
+                gathering.take(self, &runs, Some(Match::Prefix), fits)?;
+            }
+        }
+        for way in &ways {
+            if !gathering.is_complete {
+                break;
+            }
+            // One name that was found is not looked for among all that may have its words somewhere.
+            if is_bounded && !pattern.has_spaces() && !gathering.names.is_empty() && way.count() > MAX_RUNS {
+                gathering.is_complete = false;
+                break;
+            }
+            gathering.take(self, way, is_bounded.then_some(Match::Words), fits)?;
+        }
+        gathering.take_later(fits)?;
+        gathering.finish(self)
+    }
+
+    /// The symbols whose names are the text but for errors in typing.
+    fn resembling(&self, pattern: &Pattern, was_complete: bool) -> Result<Matches, QueryError> {
+        let mut near = pattern.resembling();
+        if near.is_empty() {
+            return Ok(Matches { is_complete: was_complete, ..Matches::all_of(Vec::new()) });
+        }
+        let mut gathering = Gathering::new(self, MAX_RUNS_MISTYPED)?;
+        let runs = gathering.runs_with(&pattern.parts_of_resembling())?;
+        // All of them are asked: each remembers what it has seen.
+        let mut ahead = pattern.resembling();
+        let runs = gathering.walk.beginning(runs, |beginning, shared| {
+            ahead.iter_mut().filter_map(|text| text.may_begin(beginning, shared).then_some(())).count() > 0
+        })?;
+        let mut fits = |name: &NameEntry<'_>| {
+            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
+        };
+        gathering.take(self, &runs, Some(Match::Fuzzy), &mut fits)?;
+        gathering.take_later(&mut fits)?;
+        let mut found = gathering.finish(self)?;
+        found.is_complete &= was_complete;
+        Ok(found)
+    }
+
+    /// Adds the symbols that have some of the words in their name and the others around them. They come after those that were
+    /// found by their name.
+    fn with_surroundings(
+        &self,
+        pattern: &Pattern,
+        by_rarity: &[(usize, usize)],
+        mut found: Matches,
+    ) -> Result<Matches, QueryError> {
+        let Some(&(spread, rarest)) = by_rarity.first() else { return Ok(found) };
+        // Words of a letter or two are in nearly every name: what has been found by them is enough.
+        if spread > MAX_RUNS && !found.is_empty() {
+            found.is_complete = false;
+            return Ok(found);
+        }
+        let around = around::symbols_around(self, pattern, rarest)?;
+        found.total += around.found.len() as u64;
+        found.is_complete &= around.is_complete;
+        found.best.extend(around.found);
+        Ok(found)
+    }
+
+    /// The words asked for, the rarest first: how many runs of names may have it, and its place.
+    fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
+        let walk = self.lookup.snapshot.walk_names(0)?;
+        let mut words = Vec::new();
+        for (place, word) in pattern.words().iter().enumerate() {
+            words.push((walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count(), place));
+        }
+        words.sort_unstable();
+        Ok(words)
+    }
+
+    /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
+    /// are not too many names to look at: a word that nearly everything has says nothing.
+    fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
+        // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
+        let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
+        let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
+        let words = if telling.is_empty() { by_rarity } else { &telling };
+        let mut found = Matches::all_of(Vec::new());
+        let mut taken = 0;
+        while found.is_empty() && taken < words.len() {
+            let mut wanted = NameParts::none();
+            let mut runs = 0;
+            while let Some(&(spread, place)) = words.get(taken) {
+                if runs > 0 && runs + spread > MAX_RUNS_OF_WORD {
+                    break;
+                }
+                runs += spread;
+                wanted = wanted.or_all_of([pattern.words()[place].as_str()]);
+                taken += 1;
+            }
+            let was_complete = found.is_complete;
+            let mut gathering = Gathering::new(self, MAX_RUNS_OF_WORD)?;
+            let runs = gathering.runs_with(&wanted)?;
+            let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
+            gathering.take(self, &runs, Some(Match::SomeWords), fits)?;
+            gathering.take_later(fits)?;
+            found = gathering.finish(self)?;
+            found.is_complete &= was_complete;
+        }
+        found.is_complete &= taken == by_rarity.len();
+        Ok(found)
+    }
+}

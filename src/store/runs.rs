@@ -1,0 +1,236 @@
+//! The way to names that are wanted: which runs of names may have them, by letters and by what their names begin with, and one run after
+//! the other, those first in which a name is used most. So a question for the best names ends before it has seen all of them. Knows
+//! nothing of how well a name fits.
+
+use std::cmp::Reverse;
+
+use rustc_hash::FxHashMap;
+
+use super::blocks;
+use super::connection::Snapshot;
+use super::error::{StoreError, StoreErrorKind};
+use super::names::{NameEntry, NameParts};
+use super::rows::NameKey;
+use super::statements;
+
+/// The tops of all runs, as long as a store is open.
+#[derive(Debug)]
+pub(super) struct RunTops {
+    packed: Vec<u8>,
+    /// By run: how often the name that is used most is.
+    most: Vec<u32>,
+}
+
+/// Some of the runs of names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NameRuns {
+    bits: Vec<u64>,
+}
+
+impl NameRuns {
+    fn none(runs: usize) -> Self {
+        Self { bits: vec![0; runs.div_ceil(64)] }
+    }
+
+    fn every(runs: usize) -> Self {
+        let mut every = Self::none(runs);
+        (0..runs).for_each(|run| every.add(run));
+        every
+    }
+
+    fn add(&mut self, run: usize) {
+        // What a damaged list names beyond the last run is no run.
+        if let Some(bits) = self.bits.get_mut(run / 64) {
+            *bits |= 1 << (run % 64);
+        }
+    }
+
+    fn has(&self, run: usize) -> bool {
+        self.bits.get(run / 64).is_some_and(|bits| bits >> (run % 64) & 1 == 1)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.bits.len() * 64).filter(|run| self.has(*run))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// These and the others.
+    #[must_use]
+    pub fn or(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own |= other);
+        self
+    }
+
+    /// Those that are among the others too.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own &= other);
+        self
+    }
+}
+
+/// A walk through names, run by run; none is visited twice.
+pub struct NameWalk<'s> {
+    snapshot: &'s Snapshot,
+    tops: &'s RunTops,
+    /// The names of which the runs do not tell any more what they come to, and whether a symbol still has them.
+    changed: FxHashMap<u32, bool>,
+    /// The runs that have such names: how often these are used is not known.
+    unsure: NameRuns,
+    visited: NameRuns,
+    left: usize,
+}
+
+impl<'s> NameWalk<'s> {
+    fn new(snapshot: &'s Snapshot, at_most: usize) -> Result<Self, StoreError> {
+        let changed: Vec<(u32, bool)> = snapshot.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let tops = snapshot.run_tops()?;
+        let none = NameRuns::none(tops.most.len());
+        let mut unsure = none.clone();
+        changed.iter().for_each(|(key, _)| unsure.add((key.saturating_sub(1) / blocks::RUN) as usize));
+        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
+    }
+
+    /// The runs that may have the wanted names.
+    pub fn runs_with(&self, wanted: &NameParts) -> Result<NameRuns, StoreError> {
+        let mut runs = NameRuns::none(self.tops.most.len());
+        for parts in &wanted.alternatives {
+            let mut with_all = NameRuns::every(self.tops.most.len());
+            let mut grams: Vec<u32> = parts.iter().flat_map(|part| blocks::grams_of(part)).collect();
+            grams.sort_unstable();
+            grams.dedup();
+            for gram in grams {
+                with_all = with_all.and(&self.runs_with_gram(gram)?);
+            }
+            runs = runs.or(&with_all);
+        }
+        for beginning in &wanted.beginnings {
+            // Names that begin alike stand beside each other.
+            let (first, end) = (self.snapshot.first_name_from(beginning)?, self.snapshot.first_name_after(beginning)?);
+            if first < end {
+                ((first - 1) / blocks::RUN..=(end - 2) / blocks::RUN).for_each(|run| runs.add(run as usize));
+            }
+        }
+        Ok(runs)
+    }
+
+    fn runs_with_gram(&self, gram: u32) -> Result<NameRuns, StoreError> {
+        let list = self.snapshot.one(statements::NAME_GRAM, [gram], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
+        let list = blocks::runs_of(&list).ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
+        let mut runs = NameRuns::none(self.tops.most.len());
+        list.into_iter().for_each(|run| runs.add(run as usize));
+        Ok(runs)
+    }
+
+    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all names of a run begin with, in lower case,
+    /// and how many of its first bytes are those of what it was given before.
+    pub fn beginning(&self, runs: NameRuns, mut may_begin: impl FnMut(&str, usize) -> bool) -> Result<NameRuns, StoreError> {
+        let mut kept = NameRuns::none(self.tops.most.len());
+        let (mut run, mut shared_since) = (0, usize::MAX);
+        let whole = blocks::visit_tops(&self.tops.packed, |beginning, shared, _| {
+            shared_since = shared_since.min(shared);
+            if runs.has(run) {
+                if may_begin(beginning, shared_since) {
+                    kept.add(run);
+                }
+                shared_since = usize::MAX;
+            }
+            run += 1;
+        });
+        whole.map(|()| kept).ok_or_else(|| damaged(self.snapshot, "the tops of runs cannot be read"))
+    }
+
+    /// Hands the names in these runs to `visit`, until it says stop by false. Before each run `is_enough` is asked whether to go on, with
+    /// the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
+    pub fn visit(
+        &mut self,
+        runs: &NameRuns,
+        mut is_enough: impl FnMut(u32) -> bool,
+        mut visit: impl FnMut(&NameEntry<'_>) -> bool,
+    ) -> Result<bool, StoreError> {
+        let most_in = |run: usize| match self.unsure.has(run) {
+            true => u32::MAX,
+            false => self.tops.most.get(run).copied().unwrap_or_default(),
+        };
+        let mut order: Vec<(Reverse<u32>, usize)> =
+            runs.iter().filter(|run| !self.visited.has(*run)).map(|run| (Reverse(most_in(run)), run)).collect();
+        order.sort_unstable();
+        for (Reverse(most), run) in order {
+            if self.left == 0 || is_enough(most) {
+                return Ok(false);
+            }
+            self.left -= 1;
+            self.visited.add(run);
+            if !self.visit_run(run, &mut visit)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn visit_run(&self, run: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
+        let (mut whole, mut gone) = (None, false);
+        self.snapshot.visit(statements::NAME_RUN, [run + 1], |row| {
+            // There are not more names than keys.
+            let mut key = u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(blocks::RUN);
+            whole = blocks::unpack(row.get_ref(0)?.as_blob()?, |entry| {
+                key = key.saturating_add(1);
+                let figures = match self.changed.get(&key) {
+                    None => Some((entry.symbols, entry.references)),
+                    Some(true) => None,
+                    // No symbol has it any more. What the next name shares with it, it does not share with the one before.
+                    Some(false) => {
+                        gone = true;
+                        return true;
+                    }
+                };
+                let shared = if std::mem::take(&mut gone) { 0 } else { entry.shared };
+                visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures })
+            });
+            Ok(false)
+        })?;
+        whole.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))
+    }
+
+    /// Hands the names that came after the runs were made to `visit`, until it says stop by false.
+    pub fn visit_later(&self, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+        self.snapshot.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
+            let key = NameKey(row.get(0)?);
+            Ok(visit(&NameEntry { key, text: row.get_ref(1)?.as_str()?, shared: 0, figures: None }))
+        })
+    }
+}
+
+impl Snapshot {
+    /// A walk through at most so many runs of names.
+    pub fn walk_names(&self, at_most: usize) -> Result<NameWalk<'_>, StoreError> {
+        NameWalk::new(self, at_most)
+    }
+
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: parts of
+    /// few letters are not looked up, and what is looked up are runs of names.
+    pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+        let mut walk = self.walk_names(usize::MAX)?;
+        let runs = walk.runs_with(wanted)?;
+        if walk.visit(&runs, |_| false, &mut visit)? { walk.visit_later(visit) } else { Ok(()) }
+    }
+
+    fn run_tops(&self) -> Result<&RunTops, StoreError> {
+        if let Some(known) = self.store().known_tops().get() {
+            return Ok(known);
+        }
+        let packed = self.one(statements::NAME_TOPS, [], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
+        let mut most = Vec::new();
+        blocks::visit_tops(&packed, |_, _, uses| most.push(uses))
+            .ok_or_else(|| damaged(self, "the tops of runs cannot be read"))?;
+        Ok(self.store().known_tops().get_or_init(|| RunTops { packed, most }))
+    }
+}
+
+fn damaged(snapshot: &Snapshot, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, "reading store", snapshot.store().path(), what)
+}
