@@ -24,9 +24,10 @@ pub(super) struct Builder {
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
-/// Bytes of source for each expression and for each reference, about: so much room is set aside, so that lists seldom grow.
+/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so that lists seldom grow.
 const BYTES_PER_EXPRESSION: usize = 24;
 const BYTES_PER_SITE: usize = 40;
+const BYTES_PER_NAME: usize = 100;
 
 impl Builder {
     /// No facts yet, of a source of so many bytes.
@@ -35,6 +36,8 @@ impl Builder {
         builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
         builder.facts.positions.reserve(bytes / BYTES_PER_EXPRESSION);
         builder.facts.sites.reserve(bytes / BYTES_PER_SITE);
+        builder.name_ids = HashTable::with_capacity(bytes / BYTES_PER_NAME);
+        builder.bound.reserve(bytes / BYTES_PER_NAME);
         builder
     }
 

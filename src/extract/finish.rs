@@ -4,7 +4,7 @@ use super::text;
 use crate::grammar::Language;
 use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 /// How far into a file its notice of being generated may stand, in bytes.
 const NOTICE: usize = 1_024;
@@ -34,7 +34,8 @@ fn is_generated(source: &[u8]) -> bool {
 
 /// Reads and writes of parameters and local variables are not references between symbols.
 fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
-    let mut bound: FxHashMap<(ScopeId, NameId), BindingKind> = FxHashMap::default();
+    let mut bound: FxHashMap<(ScopeId, NameId), BindingKind> =
+        FxHashMap::with_capacity_and_hasher(facts.bindings.len(), FxBuildHasher);
     for binding in &facts.bindings {
         let entry = bound.entry((binding.scope, binding.name)).or_insert(binding.kind);
         if matches!(entry, BindingKind::Narrow) {

@@ -20,16 +20,19 @@ macro_rules! ids {
             pub const NONE: $name = $name(u32::MAX);
 
             /// The position, if there is one.
+            #[inline]
             pub fn get(self) -> Option<usize> {
                 (self.0 != u32::MAX).then_some(self.0 as usize)
             }
 
             /// Whether there is one.
+            #[inline]
             pub fn is_some(self) -> bool {
                 self.0 != u32::MAX
             }
 
             /// The id of a position.
+            #[inline]
             pub fn at(position: usize) -> Self {
                 Self(u32::try_from(position).expect("a file is limited to far fewer than 2^32 facts"))
             }

@@ -11,13 +11,32 @@ use std::rc::Rc;
 /// In tables of results: the first argument itself, which is to be called.
 const FIRST_CALLEE: &str = "callee0";
 
+/// The arguments of a call.
+#[derive(Clone, Copy)]
+pub(super) enum Arguments<'t> {
+    /// By their types.
+    Typed(&'t [Ty]),
+    /// As the file has them: types may be found out only where several callables take as many.
+    Written(Run),
+}
+
+impl Arguments<'_> {
+    fn count(self) -> u16 {
+        let count = match self {
+            Self::Typed(types) => types.len(),
+            Self::Written(args) => args.len as usize,
+        };
+        u16::try_from(count).unwrap_or(u16::MAX)
+    }
+}
+
 impl Resolver<'_, '_> {
     /// What calling a value gives.
     pub(super) fn call_result(&mut self, file: FileId, callee: &Ty, args: Run) -> Ty {
         match callee {
             Ty::Callable(symbols, receiver) => {
                 let given = self.argument_types(file, args);
-                let chosen = self.fitting(file, symbols, &given, false);
+                let chosen = self.fitting(file, symbols, Arguments::Typed(&given), false);
                 self.result_of(&chosen, receiver.as_deref(), &given)
             }
             Ty::Type(symbol, given) => self.constructed(file, *symbol, given, args),
@@ -92,7 +111,14 @@ impl Resolver<'_, '_> {
     }
 
     /// Of several callables those that the arguments fit; all, if none does.
-    pub(super) fn fitting(&mut self, file: FileId, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
+    pub(super) fn fitting(&mut self, file: FileId, symbols: &Symbols, args: Arguments<'_>, spread: bool) -> Symbols {
+        if let Arguments::Written(written) = args
+            && self.program.known(file).language.manifest.resolution.infer_returns
+        {
+            // What depends on itself is known by where it was asked first: always by the arguments of calls in order.
+            let types = self.argument_types(file, written);
+            return self.fitting(file, symbols, Arguments::Typed(&types), spread);
+        }
         if symbols.first().is_some_and(|symbol| self.has_declarations(*symbol)) {
             let distinct = self.without_repeats(symbols);
             let chosen = self.fitting_distinct(file, &distinct, args, spread);
@@ -105,11 +131,11 @@ impl Resolver<'_, '_> {
         self.program.known(symbol.file).language.manifest.resolution.declarations
     }
 
-    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: &[Ty], spread: bool) -> Symbols {
+    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: Arguments<'_>, spread: bool) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }
-        let count = u16::try_from(args.len()).unwrap_or(u16::MAX);
+        let count = args.count();
         let by_arity: Symbols = symbols.iter().copied().filter(|symbol| self.accepts(*symbol, count, spread)).collect();
         let mut left = if by_arity.is_empty() { symbols.clone() } else { by_arity };
         if !self.has_declarations(symbols[0]) {
@@ -118,7 +144,13 @@ impl Resolver<'_, '_> {
         if left.len() < 2 || spread {
             return left;
         }
-        self.closest(file, left, args)
+        match args {
+            Arguments::Typed(types) => self.closest(file, left, types),
+            Arguments::Written(args) => {
+                let types = self.argument_types(file, args);
+                self.closest(file, left, &types)
+            }
+        }
     }
 
     /// Whether a callable takes this number of arguments; a spread argument may stand for any number.

@@ -1,5 +1,6 @@
 //! What a reference leads to: the verdict on one site, with the step that decided it or the reason why none did.
 
+use super::call::Arguments;
 use super::member::Member;
 use super::modules::{ImportTarget, Module};
 use super::ty::{Entity, Ty};
@@ -170,8 +171,7 @@ impl Resolver<'_, '_> {
             let callee = self.symbols_ty(&symbols, false, None);
             return self.value_site(file, site, &callee);
         }
-        let args = self.argument_types(file, site.args);
-        let fitting = self.fitting(file, &symbols, &args, site.spread);
+        let fitting = self.fitting(file, &symbols, Arguments::Written(site.args), site.spread);
         let fitting = self.compiled_with(file, site.byte, fitting);
         let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
         let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
@@ -192,8 +192,7 @@ impl Resolver<'_, '_> {
         if constructors.is_empty() {
             return chosen(&Symbols::from_slice(&[of]), step, step);
         }
-        let args = self.argument_types(file, site.args);
-        let fitting = self.fitting(file, &constructors, &args, site.spread);
+        let fitting = self.fitting(file, &constructors, Arguments::Written(site.args), site.spread);
         chosen(&fitting, step, Step::Overloads)
     }
 
@@ -224,7 +223,7 @@ impl Resolver<'_, '_> {
         if found.is_empty() {
             return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
         }
-        let fitting = self.fitting(file, &found, &args, site.spread);
+        let fitting = self.fitting(file, &found, Arguments::Typed(&args), site.spread);
         chosen(&fitting, Step::Package, Step::Overloads)
     }
 

@@ -173,7 +173,10 @@ impl Tables {
     fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
         let program = Program::for_file(self, file, unit);
         let mut resolver = Resolver::new(&program, file);
-        let sites = unit.facts.all_sites().iter().map(|site| resolver.site(file, site)).collect();
+        let sites = unit.facts.all_sites();
+        // About as many expressions have a type that is asked for.
+        resolver.types.reserve(sites.len());
+        let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         let relations = relations::of_file(&mut resolver, file);
         let containers = (0..unit.facts.symbols.len())
