@@ -16,6 +16,9 @@ pub struct Caution {
 
 /// Hears of files before they are parsed, and after.
 pub(super) trait Witness: Send + Sync {
+    /// This thread is going to parse some of these files, one after the other. What they are is told for many at once: whoever is
+    /// told in another process is woken each time.
+    fn announces(&self, paths: Vec<RepoPath>);
     /// This thread is going to parse the file. `alone` if no other thread parses one.
     fn begins(&self, path: &RepoPath, alone: bool);
     /// This thread has parsed its file.
@@ -35,6 +38,11 @@ impl Caution {
     /// Whether the file with these bytes must not be parsed.
     pub(super) fn leaves_out(&self, path: &RepoPath, hash: u128) -> bool {
         self.left_out.get(path).is_some_and(|known| known.is_none_or(|known| known == hash))
+    }
+
+    /// Says which files this thread is going to parse, or some of them.
+    pub(super) fn announce(&self, paths: Vec<RepoPath>) {
+        self.witness.announces(paths);
     }
 
     /// Parses a file by `work`, with witnesses.

@@ -134,9 +134,9 @@ impl Worker {
                     }
                     (run.progress)(progress);
                 }
-                Message::Parsing { thread, path } => {
+                Message::Parsing { thread, paths } => {
                     doing.trying = None;
-                    parsing.insert(thread, path);
+                    parsing.insert(thread, paths);
                 }
                 Message::Trying(path) => doing.trying = Some(path),
                 Message::Hangs(path) => doing.hanging.push(path),
@@ -150,7 +150,7 @@ impl Worker {
         }
         drop(kill);
         let (status, said) = self.end();
-        doing.parsing = parsing.into_values().collect();
+        doing.parsing = parsing.into_values().flatten().collect();
         last.unwrap_or_else(|| End::Died { doing, how: status.map_or_else(|| "it is lost".to_owned(), describe), said })
     }
 

@@ -16,7 +16,7 @@ use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables};
 use crate::store::{Beside, FileRow, Places};
 
 /// Goes up when pieces, interfaces or the hashes in what was asked mean something else: older ones are not read then.
-const ENCODING: u64 = 4;
+const ENCODING: u64 = 5;
 
 /// Bytes of source whose facts share a piece: they share its words, and are packed and unpacked as one.
 const PIECE_BYTES: u64 = 512 << 10;

@@ -2,6 +2,7 @@
 //! extraction panic costs that file and leaves its reason.
 
 use rustc_hash::FxHashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,6 +69,13 @@ impl<'t> Taking<'t> {
             try_suspects(root, plan, run, workers, caution);
         }
         Self { root, plan, run, project_names: project_names(), counter }
+    }
+
+    /// Says which files this thread is going to take next.
+    pub(super) fn announce(&self, positions: Range<usize>) {
+        if let Some(caution) = self.run.caution {
+            caution.announce(self.plan.files[positions].iter().map(|file| file.path.clone()).collect());
+        }
     }
 
     /// The file at a position, the same as one that module systems read if it is such a one, and what others may look at.

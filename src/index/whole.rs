@@ -144,6 +144,7 @@ fn extract(
     let mut order: Vec<usize> = (0..ranges.len()).collect();
     order.sort_by_cached_key(|&number| std::cmp::Reverse(size(&ranges[number])));
     let taken = workers.map(&order, run, |number| {
+        taking.announce(ranges[number].clone());
         let files = ranges[number].clone().map(|place| if run.cancel.is_cancelled() { None } else { Some(taking.file(place)) });
         files.collect::<Option<Vec<_>>>().map(|files| take_apart(draft, ranges[number].start, files, &names)).transpose()
     });
@@ -226,7 +227,7 @@ impl<'r> Resolving<'r> {
         let mut piece = PieceWriter::default();
         let mut strays = Vec::new();
         for entry in &opened.entries {
-            let (_, facts) = read_facts(entry.facts, &opened.words);
+            let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unpacked);
             let file = FileId(entry.key - 1);
             let path = &self.files[file.0 as usize].path;
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, || self.tables.resolve_shared(file, &facts));
@@ -261,13 +262,10 @@ impl<'r> Resolving<'r> {
     }
 }
 
-fn read_facts(bytes: &[u8], words: &[&str]) -> (u64, FileFacts) {
+/// The facts of a file, as far as `part` reads them.
+fn read_facts(bytes: &[u8], words: &[&str], part: fn(&mut Reader<'_>) -> Option<FileFacts>) -> FileFacts {
     let mut reader = Reader::new(bytes, words);
-    let mut read = || {
-        let (_, interface) = pieces::read_head(&mut reader)?;
-        Some((interface, packed::facts::read_unpacked(&mut reader)?))
-    };
-    read().expect("the draft gives what was written")
+    pieces::read_head(&mut reader).and_then(|_| part(&mut reader)).expect("the draft gives what was written")
 }
 
 /// What is known of a file while its facts are on the disk.
@@ -331,7 +329,8 @@ impl Reading<'_> {
                 (Some((own, other)), _) => {
                     let mut reader = Reader::new(other.found, &found.words);
                     let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1))).expect(broken);
-                    (Ok(Arc::new(read_facts(own.facts, &facts.words).1)), self.at_home(id(place), resolution))
+                    let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
+                    (Ok(Arc::new(content)), self.at_home(id(place), resolution))
                 }
                 (None, skipped) => (Err(skipped.expect("a file without facts was skipped")), FileResolution::default()),
             };

@@ -43,8 +43,8 @@ pub(super) enum Task {
 pub(super) enum Message {
     /// How far it is.
     Progress(Progress),
-    /// One of its threads is going to parse a file.
-    Parsing { thread: u64, path: RepoPath },
+    /// One of its threads is going to parse files, one after the other.
+    Parsing { thread: u64, paths: Vec<RepoPath> },
     /// It is going to parse a file that it suspects, and nothing else.
     Trying(RepoPath),
     /// Parsing the file takes longer than it may: the worker ends itself.
@@ -139,7 +139,10 @@ impl Message {
             Self::Progress(Progress { phase, done, total }) => {
                 ("progress", vec![phase.word().to_owned(), number(*done), number(*total)])
             }
-            Self::Parsing { thread, path } => ("parsing", vec![number(*thread), path.to_string()]),
+            Self::Parsing { thread, paths } => {
+                let head = [number(*thread), number(paths.len() as u64)];
+                ("parsing", head.into_iter().chain(paths.iter().map(RepoPath::to_string)).collect())
+            }
             Self::Trying(path) => ("trying", vec![path.to_string()]),
             Self::Hangs(path) => ("hangs", vec![path.to_string()]),
             Self::Timing(Timing { phase, elapsed, cpu }) => {
@@ -162,7 +165,10 @@ impl Message {
             "progress" => {
                 Self::Progress(Progress { phase: phase(&next()?)?, done: next()?.parse().ok()?, total: next()?.parse().ok()? })
             }
-            "parsing" => Self::Parsing { thread: next()?.parse().ok()?, path: RepoPath::new(&next()?)? },
+            "parsing" => {
+                let (thread, count): (_, u64) = (next()?.parse().ok()?, next()?.parse().ok()?);
+                Self::Parsing { thread, paths: (0..count).map(|_| RepoPath::new(&next()?)).collect::<Option<_>>()? }
+            }
             "trying" => Self::Trying(RepoPath::new(&next()?)?),
             "hangs" => Self::Hangs(RepoPath::new(&next()?)?),
             "timing" => {
@@ -245,7 +251,8 @@ mod tests {
     fn messages_arrive_one_by_one() {
         let messages = [
             Message::Progress(Progress { phase: Phase::Resolve, done: 3, total: 9 }),
-            Message::Parsing { thread: 4, path: path("a\nb") },
+            Message::Parsing { thread: 4, paths: vec![path("a\nb"), path("c")] },
+            Message::Parsing { thread: 5, paths: Vec::new() },
             Message::Trying(path("x")),
             Message::Hangs(path("y")),
             Message::Timing(Timing {

@@ -10,7 +10,7 @@ const MOST_FRUITLESS: usize = 3;
 /// What a worker was doing when it died.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Doing {
-    /// The files that its threads were parsing.
+    /// The files among which those are that its threads were parsing.
     pub(super) parsing: Vec<RepoPath>,
     /// The file that it was parsing with nothing beside it.
     pub(super) trying: Option<RepoPath>,

@@ -143,13 +143,16 @@ impl Reports {
 }
 
 impl Witness for Arc<Reports> {
+    fn announces(&self, paths: Vec<RepoPath>) {
+        let thread = rayon::current_thread_index().unwrap_or(0) as u64;
+        self.send(&Message::Parsing { thread, paths });
+    }
+
     fn begins(&self, path: &RepoPath, alone: bool) {
-        let thread = rayon::current_thread_index().unwrap_or(0);
-        self.parsing().insert(thread, (path.clone(), Instant::now()));
-        self.send(&match alone {
-            true => Message::Trying(path.clone()),
-            false => Message::Parsing { thread: thread as u64, path: path.clone() },
-        });
+        self.parsing().insert(rayon::current_thread_index().unwrap_or(0), (path.clone(), Instant::now()));
+        if alone {
+            self.send(&Message::Trying(path.clone()));
+        }
     }
 
     fn ends(&self) {

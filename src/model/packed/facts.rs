@@ -1,7 +1,10 @@
 //! The compact form of a file's facts. Names are apart: the words of the writer that the file shares with others.
 
+mod expressions;
+
 use std::borrow::Cow;
 
+use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
     Binding, BindingKind, Condition, Expr, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope,
@@ -29,14 +32,14 @@ const IMPORT_KINDS: [ImportKind; 5] =
 pub fn write(writer: &mut Writer, facts: &FileFacts) -> Vec<u32> {
     writer.put(facts.names.len() as u64);
     let words = facts.names.iter().map(|name| writer.put_word(name)).collect();
-    rest(writer, facts).expect("writing does not fail");
+    all(writer, facts).expect("writing does not fail");
     words
 }
 
 /// Reads facts, and the number of the word that each name is.
 pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     let (names, words) = reader.words_by_number()?;
-    let facts = rest(reader, &FileFacts::default())?;
+    let facts = all(reader, &FileFacts::default())?;
     // They may come from a process that a grammar has ended.
     facts.packed_sites.as_ref()?.sites()?;
     Some((FileFacts { names, ..facts }, words))
@@ -44,8 +47,17 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
 
 /// Reads facts with their references unpacked.
 pub fn read_unpacked(reader: &mut Reader<'_>) -> Option<FileFacts> {
+    read_with(reader, all)
+}
+
+/// Reads what a store has of facts, with the references unpacked; the rest stays empty, and unread.
+pub fn read_stored(reader: &mut Reader<'_>) -> Option<FileFacts> {
+    read_with(reader, stored)
+}
+
+fn read_with<'b>(reader: &mut Reader<'b>, part: impl Fn(&mut Reader<'b>, &FileFacts) -> Option<FileFacts>) -> Option<FileFacts> {
     let (names, _) = reader.words_by_number()?;
-    let facts = rest(reader, &FileFacts::default())?;
+    let facts = part(reader, &FileFacts::default())?;
     let sites = facts.packed_sites.as_ref()?.sites()?;
     Some(FileFacts { names, sites, packed_sites: None, ..facts })
 }
@@ -88,18 +100,44 @@ impl PackedSites {
     }
 }
 
-fn rest<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
-    let (mut scope_at, mut symbol_at, mut binding_at, mut import_at, mut expr_at) = Default::default();
+fn all<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
+    let stored = stored(pass, facts)?;
+    rest(pass, facts, stored)
+}
+
+/// What a store has. It stands first, so that it can be read without the rest.
+fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
+    let (mut symbol_at, mut import_at) = Default::default();
     Some(FileFacts {
-        names: Vec::new(),
-        package: pass.word_if_any(facts.package.as_deref())?,
         lines: pass.small(facts.lines)?,
         generated: pass.flag(facts.generated)?,
         test: pass.flag(facts.test)?,
-        scopes: pass.list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
         symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| symbol(pass, item, &mut symbol_at))?,
-        bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| binding(pass, item, &mut binding_at))?,
         imports: pass.list(&facts.imports, &blank_import(), |pass, item| import(pass, item, &mut import_at))?,
+        packed_sites: {
+            let packed = facts.packed_sites.as_ref().map_or_else(|| Cow::Owned(PackedSites::of(&facts.sites)), Cow::Borrowed);
+            let count = pass.small(packed.count)?;
+            Some(PackedSites { count, bytes: pass.bytes(&packed.bytes)? })
+        },
+        problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+        ..FileFacts::default()
+    })
+}
+
+/// Everything else, which only resolution looks at.
+fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
+    let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
+    let FileFacts { lines, generated, test, symbols, imports, packed_sites, problems, .. } = stored;
+    Some(FileFacts {
+        names: Vec::new(),
+        package: pass.word_if_any(facts.package.as_deref())?,
+        lines,
+        generated,
+        test,
+        scopes: pass.list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
+        symbols,
+        bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| binding(pass, item, &mut binding_at))?,
+        imports,
         exprs: pass.list(&facts.exprs, &Expr::Unknown, |pass, item| expr(pass, item, &mut expr_at))?,
         positions: {
             let mut before = 0;
@@ -113,13 +151,9 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             pass.list(&facts.lists, &ExprId::NONE, |pass, item| pass.id_near(item.0, &mut before).map(ExprId))?
         },
         sites: Vec::new(),
-        packed_sites: {
-            let packed = facts.packed_sites.as_ref().map_or_else(|| Cow::Owned(PackedSites::of(&facts.sites)), Cow::Borrowed);
-            let count = pass.small(packed.count)?;
-            Some(PackedSites { count, bytes: pass.bytes(&packed.bytes)? })
-        },
+        packed_sites,
         conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
-        problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+        problems,
     })
 }
 
@@ -332,133 +366,6 @@ fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut Before) -> Option
     Some(Import { kind, module, level, item, alias, reexport, type_only, scope, at })
 }
 
-/// What an expression is, by number, with what it is made of.
-enum Part {
-    /// An expression.
-    Of(ExprId),
-    Name(NameId),
-    Scope(ScopeId),
-    Run(Run),
-    Number(u32),
-    None,
-}
-
-fn parts(expr: &Expr) -> (u64, Part, Part) {
-    match *expr {
-        Expr::Unknown => (0, Part::None, Part::None),
-        Expr::Name(name, scope) => (1, Part::Name(name), Part::Scope(scope)),
-        Expr::Member(of, name) => (2, Part::Of(of), Part::Name(name)),
-        Expr::Call(of, run) => (3, Part::Of(of), Part::Run(run)),
-        Expr::Construct(of, run) => (4, Part::Of(of), Part::Run(run)),
-        Expr::Index(of, with) => (5, Part::Of(of), Part::Of(with)),
-        Expr::Element(of) => (6, Part::Of(of), Part::None),
-        Expr::Await(of) => (7, Part::Of(of), Part::None),
-        Expr::Item(of, number) => (8, Part::Of(of), Part::Number(number)),
-        Expr::SelfValue(scope) => (9, Part::Scope(scope), Part::None),
-        Expr::SuperValue(scope) => (10, Part::Scope(scope), Part::None),
-        Expr::SelfType(scope) => (11, Part::Scope(scope), Part::None),
-        Expr::Literal(name) => (12, Part::Name(name), Part::None),
-        Expr::OfType(of) => (13, Part::Of(of), Part::None),
-        Expr::Union(run) => (14, Part::Run(run), Part::None),
-        Expr::Tuple(run) => (15, Part::Run(run), Part::None),
-        Expr::Lambda(scope) => (16, Part::Scope(scope), Part::None),
-        Expr::Given(scope, number) => (17, Part::Scope(scope), Part::Number(number)),
-        Expr::Apply(of, run) => (18, Part::Of(of), Part::Run(run)),
-        Expr::Wrap(of, name) => (19, Part::Of(of), Part::Name(name)),
-        Expr::Array(of) => (20, Part::Of(of), Part::None),
-        Expr::Function(run) => (21, Part::Run(run), Part::None),
-        Expr::Base(of, implements) => (22, Part::Of(of), Part::Number(implements.into())),
-        Expr::Members(scope) => (23, Part::Scope(scope), Part::None),
-        Expr::Mapping(key, item) => (24, Part::Of(key), Part::Of(item)),
-        Expr::Key(of) => (25, Part::Of(of), Part::None),
-        Expr::Unwrapped(of) => (26, Part::Of(of), Part::None),
-        Expr::Enter(of) => (27, Part::Of(of), Part::None),
-        Expr::TypeOf(of) => (28, Part::Of(of), Part::None),
-    }
-}
-
-/// Passes over the parts of expressions, in their order.
-struct Parts<'p, P> {
-    pass: &'p mut P,
-    before: &'p mut Before,
-    given: [Part; 2],
-    next: usize,
-}
-
-impl<P: Pass> Parts<'_, P> {
-    fn take(&mut self) -> Part {
-        self.next += 1;
-        self.given.get_mut(self.next - 1).map_or(Part::None, |part| std::mem::replace(part, Part::None))
-    }
-
-    /// Expressions are made of those before them.
-    fn of(&mut self) -> Option<ExprId> {
-        let given = if let Part::Of(of) = self.take() { of.0 } else { 0 };
-        let own = self.before.expr;
-        Some(ExprId(own.wrapping_sub(self.pass.small(own.wrapping_sub(given))?)))
-    }
-
-    fn name(&mut self) -> Option<NameId> {
-        let given = if let Part::Name(name) = self.take() { name.0 } else { 0 };
-        self.pass.id(given).map(NameId)
-    }
-
-    fn scope(&mut self) -> Option<ScopeId> {
-        let given = if let Part::Scope(scope) = self.take() { scope.0 } else { 0 };
-        self.pass.id_near(given, &mut self.before.scope).map(ScopeId)
-    }
-
-    fn run(&mut self) -> Option<Run> {
-        let given = if let Part::Run(run) = self.take() { run } else { EMPTY };
-        run(self.pass, given, &mut self.before.list)
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        let given = if let Part::Number(number) = self.take() { number } else { 0 };
-        self.pass.small(given)
-    }
-}
-
-fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut Before) -> Option<Expr> {
-    let (tag, first, second) = parts(expr);
-    let tag = pass.number(tag)?;
-    let mut parts = Parts { pass, before, given: [first, second], next: 0 };
-    let expr = match tag {
-        0 => Expr::Unknown,
-        1 => Expr::Name(parts.name()?, parts.scope()?),
-        2 => Expr::Member(parts.of()?, parts.name()?),
-        3 => Expr::Call(parts.of()?, parts.run()?),
-        4 => Expr::Construct(parts.of()?, parts.run()?),
-        5 => Expr::Index(parts.of()?, parts.of()?),
-        6 => Expr::Element(parts.of()?),
-        7 => Expr::Await(parts.of()?),
-        8 => Expr::Item(parts.of()?, parts.number()?),
-        9 => Expr::SelfValue(parts.scope()?),
-        10 => Expr::SuperValue(parts.scope()?),
-        11 => Expr::SelfType(parts.scope()?),
-        12 => Expr::Literal(parts.name()?),
-        13 => Expr::OfType(parts.of()?),
-        14 => Expr::Union(parts.run()?),
-        15 => Expr::Tuple(parts.run()?),
-        16 => Expr::Lambda(parts.scope()?),
-        17 => Expr::Given(parts.scope()?, parts.number()?),
-        18 => Expr::Apply(parts.of()?, parts.run()?),
-        19 => Expr::Wrap(parts.of()?, parts.name()?),
-        20 => Expr::Array(parts.of()?),
-        21 => Expr::Function(parts.run()?),
-        22 => Expr::Base(parts.of()?, parts.number()? != 0),
-        23 => Expr::Members(parts.scope()?),
-        24 => Expr::Mapping(parts.of()?, parts.of()?),
-        25 => Expr::Key(parts.of()?),
-        26 => Expr::Unwrapped(parts.of()?),
-        27 => Expr::Enter(parts.of()?),
-        28 => Expr::TypeOf(parts.of()?),
-        _ => return None,
-    };
-    before.expr += 1;
-    Some(expr)
-}
-
 fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut Before) -> Option<Site> {
     let kinds = SiteKind::ALL.len() as u64;
     let head = (u64::from(site.in_macro) * 2 + u64::from(site.spread)) * kinds + site.kind as u64;
@@ -488,4 +395,39 @@ fn problem<P: Pass>(pass: &mut P, problem: &Problem) -> Option<Problem> {
     let kind = pass.one_of(problem.kind, ProblemKind::ALL)?;
     let first_line = pass.small(problem.first_line)?;
     Some(Problem { kind, first_line, last_line: pass.near(problem.last_line, first_line)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_store_has_is_read_without_the_rest() {
+        let facts = FileFacts {
+            names: vec!["one".into(), "two".into()],
+            package: Some("package".into()),
+            lines: 7,
+            test: true,
+            scopes: vec![BLANK_SCOPE],
+            symbols: vec![Symbol { name: NameId(1), doc: "doc".into(), ..blank_symbol() }],
+            bindings: vec![BLANK_BINDING],
+            imports: vec![Import { module: "module".into(), item: NameId(0), ..blank_import() }],
+            exprs: vec![Expr::Unknown, Expr::Await(ExprId(0))],
+            positions: vec![3],
+            sites: vec![Site { name: NameId(0), byte: 5, ..BLANK_SITE }],
+            problems: vec![BLANK_PROBLEM],
+            ..FileFacts::default()
+        };
+        let mut writer = Writer::default();
+        write(&mut writer, &facts);
+        let (words, bytes) = writer.into_parts();
+        let (words, _) = Reader::words(&words).expect("words were written");
+        let mut reader = Reader::new(&bytes, &words);
+        assert_eq!((read_unpacked(&mut reader).as_ref(), reader.rest().len()), (Some(&facts), 0));
+        let mut reader = Reader::new(&bytes, &words);
+        let (package, scopes, bindings, exprs, positions) = Default::default();
+        let stored = FileFacts { package, scopes, bindings, exprs, positions, ..facts };
+        assert_eq!(read_stored(&mut reader), Some(stored));
+        assert!(!reader.rest().is_empty());
+    }
 }

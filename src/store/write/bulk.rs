@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io;
+use std::thread::Builder;
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
@@ -151,25 +152,30 @@ impl Indexes {
     }
 
     /// Writes the trees, one after the other.
-    fn write(mut self, pages: &mut PageFile<'_>, roots: &Roots) -> io::Result<()> {
-        let mut row = Vec::new();
-        let mut tree = Tree::new(Shape::Index, roots.of("file_path"));
-        self.file_path.sort_unstable();
-        for (path, key) in &self.file_path {
-            row.clear();
-            put_row(&mut row, false, &row![&**path, *key]);
-            tree.add(pages, 0, &row)?;
-        }
-        tree.finish(pages)?;
+    fn write(self, pages: &mut PageFile<'_>, roots: &Roots) -> io::Result<()> {
+        let Self { mut file_path, symbol_name, symbol_refs, symbol_container, mut site_target, mut site_open, .. } = self;
         let tree = |name: &str| Tree::new(Shape::Index, roots.of(name));
-        fill(tree("symbol_name"), self.symbol_name, pages, |number| number)?;
-        fill(tree("symbol_refs"), self.symbol_refs, pages, |number| -number)?;
-        fill(tree("symbol_container"), self.symbol_container, pages, |number| number)?;
-        fill(tree("site_target"), self.site_target, pages, |number| number)?;
-        fill(tree("site_open"), self.site_open, pages, |number| number)?;
-        fill(tree("candidate_symbol"), self.candidate_symbol, pages, |number| number)?;
-        fill(tree("import_target"), self.import_target, pages, |number| number)?;
-        fill(tree("relation_target"), self.relation_target, pages, |number| number)
+        std::thread::scope(|scope| {
+            // By far the largest: they are put in order while the others are written.
+            let sort = || [&mut site_target, &mut site_open].into_iter().for_each(|entries| entries.sort_unstable());
+            Builder::new().name("store-sorter".to_owned()).spawn_scoped(scope, sort)?;
+            file_path.sort_unstable();
+            let (mut paths, mut row) = (tree("file_path"), Vec::new());
+            for (path, key) in &file_path {
+                row.clear();
+                put_row(&mut row, false, &row![&**path, *key]);
+                paths.add(pages, 0, &row)?;
+            }
+            paths.finish(pages)?;
+            fill(tree("symbol_name"), symbol_name, pages, |number| number)?;
+            fill(tree("symbol_refs"), symbol_refs, pages, |number| -number)?;
+            fill(tree("symbol_container"), symbol_container, pages, |number| number)?;
+            fill(tree("candidate_symbol"), self.candidate_symbol, pages, |number| number)?;
+            fill(tree("import_target"), self.import_target, pages, |number| number)?;
+            fill(tree("relation_target"), self.relation_target, pages, |number| number)
+        })?;
+        fill(tree("site_target"), site_target, pages, |number| number)?;
+        fill(tree("site_open"), site_open, pages, |number| number)
     }
 }
 
@@ -177,7 +183,7 @@ fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> Entry<N> 
     columns.map(|column| i32::try_from(number(values, column)).expect("the numbers of an index are keys and counts below 2^31"))
 }
 
-/// Sorts the entries of an index and writes them; `shown` gives the number that stands for the first of an entry.
+/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the number that stands for the first of an entry.
 fn fill<const N: usize>(
     mut tree: Tree,
     mut entries: Vec<Entry<N>>,
