@@ -11,13 +11,13 @@ use crate::query::QueryError;
 use crate::store::{NameEntry, NameParts, NameRuns, NameWalk};
 
 /// Runs of names that are looked through for names that fit.
-const MAX_RUNS: usize = 500;
+const MAX_RUNS: usize = 300;
 
 /// The same for names that are mistyped: of most of them a few letters are looked at.
-const MAX_RUNS_MISTYPED: usize = 1_200;
+const MAX_RUNS_MISTYPED: usize = 900;
 
 /// The same for a word among others that is not asked for alone.
-pub(super) const MAX_RUNS_OF_WORD: usize = 300;
+pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
 /// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
 const LEAST_RUNS: usize = 60;
