@@ -219,6 +219,8 @@ fn a_client_hears_of_it_when_the_tools_have_become_others() {
     *'"method":"tools/call"'*) n=1; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; say '{"content":[]}' ;;"#;
     let mut client = client_of(&[script(&scripts, "grows", grows)]);
     await_tool(&mut client, "grows__t");
+    // That it is there is told too, maybe after it was listed.
+    client.wait_for("word of the first", |message| message["method"] == "notifications/tools/list_changed");
     client.seen.clear();
     client.call("c", "grows__t", json!({}));
     assert!(client.answer(&json!("c"))["result"].is_object());
