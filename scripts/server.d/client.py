@@ -14,11 +14,15 @@ HELLO = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"na
 def children_of(process):
     """Processes that a process has started and that still run."""
     found = []
-    for task in os.listdir(f"/proc/{process}/task"):
+    try:
+        tasks = os.listdir(f"/proc/{process}/task")
+    except FileNotFoundError:
+        return found  # it has ended itself
+    for task in tasks:
         try:
             with open(f"/proc/{process}/task/{task}/children", encoding="ascii") as file:
                 found += [int(word) for word in file.read().split()]
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             pass  # the thread has just ended
     return found
 
