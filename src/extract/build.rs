@@ -24,7 +24,8 @@ pub(super) struct Builder {
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
-/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so that lists seldom grow.
+/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so
+/// that lists seldom grow.
 const BYTES_PER_EXPRESSION: usize = 24;
 const BYTES_PER_SITE: usize = 40;
 const BYTES_PER_NAME: usize = 100;
