@@ -242,8 +242,8 @@ fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, Ind
     if newest(location, run)?.is_some() {
         return Ok(true);
     }
-    let root = location.root();
-    let adopted = store::adopt(&lock, |file| source::stat(root, &file.path).is_some_and(|stamp| stamp.size == file.size));
+    let root = source::Root::new(location.root());
+    let adopted = store::adopt(&lock, |file| root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size));
     Ok(adopted.unwrap_or_else(|error| {
         tracing::info!(%error, "the store is built from nothing: another cannot be copied");
         false

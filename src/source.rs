@@ -4,17 +4,17 @@
 //! so loops cannot happen and no path leads out of the root.
 
 mod names;
+mod root;
 mod text;
 mod walk;
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
 use xxhash_rust::xxh3::xxh3_128;
 
+pub use root::Root;
 pub use text::Text;
 pub use walk::{Walk, WalkedFile, WalkedKind, walk, walk_below};
 
@@ -61,9 +61,9 @@ pub enum SourceError {
 }
 
 /// Reads a whole file as text, with the limits. Never fails: what cannot be read has a reason.
-pub fn read(root: &Path, path: &RepoPath, limits: &Limits) -> ReadFile {
+pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     let mut stamp = FileStamp { size: 0, modified_ns: 0, hash: 0 };
-    let (file, metadata) = match open_with_metadata(root, path) {
+    let (file, metadata) = match root.open_with_metadata(path) {
         Ok(opened) => opened,
         Err(reason) => return ReadFile { stamp, text: Err(reason) },
     };
@@ -71,10 +71,9 @@ pub fn read(root: &Path, path: &RepoPath, limits: &Limits) -> ReadFile {
     if stamp.size > limits.file_bytes {
         return ReadFile { stamp, text: Err(SkipReason::TooLarge) };
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(stamp.size).unwrap_or(0) + 1);
-    if file.take(limits.file_bytes + 1).read_to_end(&mut bytes).is_err() {
+    let Ok(bytes) = root::read_all(&file, stamp.size, limits.file_bytes) else {
         return ReadFile { stamp, text: Err(SkipReason::Unreadable) };
-    }
+    };
     // The file may have grown since its size was taken: the stamp describes the bytes that were read.
     stamp.size = bytes.len() as u64;
     if stamp.size > limits.file_bytes {
@@ -86,34 +85,14 @@ pub fn read(root: &Path, path: &RepoPath, limits: &Limits) -> ReadFile {
 }
 
 /// The first bytes of a file, at most `length`, without a byte order mark: enough to tell its language.
-pub fn read_head(root: &Path, path: &RepoPath, length: usize) -> Result<Vec<u8>, SkipReason> {
-    let (file, _) = open_with_metadata(root, path)?;
+pub fn read_head(root: &Root, path: &RepoPath, length: usize) -> Result<Vec<u8>, SkipReason> {
+    let (file, _) = root.open_with_metadata(path)?;
     let mut head = Vec::with_capacity(length);
     file.take(length as u64).read_to_end(&mut head).map_err(|_| SkipReason::Unreadable)?;
     if head.starts_with(text::UTF8_MARK) {
         head.drain(..text::UTF8_MARK.len());
     }
     Ok(head)
-}
-
-/// What can be shown of a file, and searched: its text, with lines of any length, or its bytes if it is binary. At most so many.
-pub fn read_named(root: &Path, path: &RepoPath, at_most: u64) -> Result<Result<Vec<u8>, SkipReason>, SourceError> {
-    let failed = |source| SourceError::Open { root: root.to_path_buf(), path: path.clone(), source };
-    let file = open(root, path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    if !metadata.is_file() {
-        return Ok(Err(SkipReason::Special));
-    }
-    let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(at_most)).unwrap_or(0) + 1);
-    if file.take(at_most.saturating_add(1)).read_to_end(&mut bytes).is_err() {
-        return Ok(Err(SkipReason::Unreadable));
-    }
-    Ok(if bytes.len() as u64 > at_most { Err(SkipReason::TooLarge) } else { text::decode_for_showing(bytes) })
-}
-
-/// Size and time of a file as they are now; `None` if there is no regular file at the path.
-pub fn stat(root: &Path, path: &RepoPath) -> Option<FileStamp> {
-    open_with_metadata(root, path).ok().map(|(_, stamp)| stamp)
 }
 
 /// The path of a file on disk. Only for showing it and for comparing: reading goes through [`read`], which guards the root.
@@ -124,47 +103,6 @@ pub fn on_disk(root: &Path, path: &RepoPath) -> PathBuf {
 /// The repository path of a file on disk; `None` if it does not lie below the root (both absolute).
 pub fn repo_path(root: &Path, file: &Path) -> Option<RepoPath> {
     names::from_os(file.strip_prefix(root).ok()?)
-}
-
-/// Opens a regular file below the root component by component without following any link: neither `..` nor a link that is put
-/// in place during the run can lead out of the root. Does not block on pipes and devices.
-fn open(root: &Path, path: &RepoPath) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let relative = names::to_os(path);
-    let mut directory = rustix::fs::open(root, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY, Mode::empty())?;
-    #[cfg(target_os = "linux")]
-    {
-        // The same in one step, where the system has it. If it fails, the way through the directories tells why.
-        let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-        if let Ok(file) = rustix::fs::openat2(&directory, &*relative, file_flags, Mode::empty(), resolve) {
-            return Ok(File::from(file));
-        }
-    }
-    let mut components = relative.components().peekable();
-    while let Some(component) = components.next() {
-        let name = component.as_os_str();
-        if components.peek().is_none() {
-            let file = rustix::fs::openat(&directory, name, flags | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?;
-            return Ok(File::from(file));
-        }
-        directory = rustix::fs::openat(&directory, name, flags | OFlags::DIRECTORY, Mode::empty())?;
-    }
-    Err(io::Error::from(io::ErrorKind::InvalidInput))
-}
-
-fn open_with_metadata(root: &Path, path: &RepoPath) -> Result<(File, FileStamp), SkipReason> {
-    let file = open(root, path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SkipReason::Vanished,
-        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => SkipReason::Symlink,
-        _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => SkipReason::Special,
-        _ => SkipReason::Unreadable,
-    })?;
-    let metadata = file.metadata().map_err(|_| SkipReason::Unreadable)?;
-    if !metadata.is_file() {
-        return Err(SkipReason::Special);
-    }
-    Ok((file, stamp_of(&metadata)))
 }
 
 fn stamp_of(metadata: &std::fs::Metadata) -> FileStamp {
@@ -208,26 +146,5 @@ mod tests {
         assert_eq!(trusted_time(9 * second - 1, 9 * second), UNTRUSTED_TIME);
         assert_eq!(trusted_time(8 * second, 9 * second), UNTRUSTED_TIME, "a clock with whole seconds");
         assert_eq!(trusted_time(10 * second + 1, 9 * second), UNTRUSTED_TIME, "from the future");
-    }
-
-    #[test]
-    fn nothing_outside_the_root_can_be_opened() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let root = directory.path().join("root");
-        std::fs::create_dir_all(root.join("sub")).expect("created");
-        std::fs::write(directory.path().join("secret"), "x").expect("written");
-        std::os::unix::fs::symlink("..", root.join("up")).expect("linked");
-        std::os::unix::fs::symlink("../secret", root.join("leak")).expect("linked");
-        std::fs::write(root.join("sub/ok"), "fine").expect("written");
-        let open = |path: &str| open(&root, &RepoPath::new(path).expect("well formed"));
-        assert!(open("sub/ok").is_ok());
-        for path in ["up/secret", "up/root/sub/ok", "leak", "sub", "none"] {
-            assert!(open(path).is_err() || path == "sub", "{path} must not open");
-        }
-        let reason =
-            |path: &str| read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default()).text.expect_err("no text");
-        assert_eq!(reason("leak"), SkipReason::Symlink);
-        assert_eq!(reason("sub"), SkipReason::Special);
-        assert_eq!(reason("none"), SkipReason::Vanished);
     }
 }

@@ -2,7 +2,6 @@
 //! differ. Changes nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -14,7 +13,7 @@ use crate::grammar;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
-use crate::source::{self, WalkedFile, WalkedKind};
+use crate::source::{self, Root, WalkedFile, WalkedKind};
 use crate::store::{FileRow, Identity, Snapshot};
 
 /// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
@@ -161,7 +160,7 @@ fn compare(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<ChangeSet, IndexError> {
-    let root = &snapshot.meta().root;
+    let root = Root::new(&snapshot.meta().root);
     let store = snapshot.identity();
     let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
     let project_names = take_in::project_names();
@@ -176,9 +175,9 @@ fn compare(
             continue;
         }
         if cancel.is_cancelled() {
-            return Err(IndexError::Cancelled { root: root.clone() });
+            return Err(IndexError::Cancelled { root: root.path().to_path_buf() });
         }
-        if !has_the_same_bytes(root, row, &file, project_names.contains(file.path.file_name()), limits) {
+        if !has_the_same_bytes(&root, row, &file, project_names.contains(file.path.file_name()), limits) {
             touched.push(file);
         } else if row.hash != 0 {
             // What stands in the way of reading the others may go without touching them.
@@ -240,7 +239,7 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     }
 }
 
-fn has_the_same_bytes(root: &Path, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
+fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
     // Another size, and it was read before: no need to read it.
     if row.hash != 0 && file.kind == WalkedKind::File && row.size != file.stamp.size {
         return false;

@@ -18,7 +18,7 @@ use crate::model::facts::FileFacts;
 use crate::model::graph::{FileRecord, FileStamp};
 use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};
-use crate::source::{self, Text, WalkedFile, WalkedKind};
+use crate::source::{self, Root, Text, WalkedFile, WalkedKind};
 
 /// As much of a file as a `#!` line needs.
 const SHEBANG_BYTES: usize = 512;
@@ -54,7 +54,7 @@ pub(super) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// What reads the files of a plan, on any thread.
 pub(super) struct Taking<'t> {
-    root: &'t Path,
+    root: Root,
     plan: &'t Plan,
     run: &'t Run<'t>,
     project_names: FxHashSet<&'static str>,
@@ -63,10 +63,10 @@ pub(super) struct Taking<'t> {
 
 impl<'t> Taking<'t> {
     /// Begins, with the files that may end the process.
-    pub(super) fn start(root: &'t Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
-        let counter = Counter::start(Phase::Extract, plan.files.len(), run.progress);
+    pub(super) fn start(root: &Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
+        let (root, counter) = (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
         if let Some(caution) = run.caution {
-            try_suspects(root, plan, run, workers, caution);
+            try_suspects(&root, plan, run, workers, caution);
         }
         Self { root, plan, run, project_names: project_names(), counter }
     }
@@ -82,14 +82,14 @@ impl<'t> Taking<'t> {
     pub(super) fn file(&self, position: usize) -> Taken {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
-        let taken = take_in_file(self.root, file, is_project_file, self.plan, self.run, false);
+        let taken = take_in_file(&self.root, file, is_project_file, self.plan, self.run, false);
         self.counter.add_one();
         taken
     }
 }
 
 /// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
-fn try_suspects(root: &Path, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
+fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     for suspect in caution.suspects() {
         let Ok(position) = plan.files.binary_search_by(|file| file.path.cmp(suspect)) else { continue };
         // A panic is met again, and told then.
@@ -102,7 +102,7 @@ pub(super) fn project_names() -> FxHashSet<&'static str> {
     grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect()
 }
 
-fn take_in_file(root: &Path, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
+fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
     let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
@@ -136,7 +136,7 @@ pub(super) struct Examined {
 
 /// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a path and a head.
 pub(super) fn examine(
-    root: &Path,
+    root: &Root,
     file: &WalkedFile,
     is_project_file: bool,
     limits: &Limits,
@@ -166,7 +166,7 @@ pub(super) fn examine(
 
 /// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
 fn language_by_name(
-    root: &Path,
+    root: &Root,
     path: &RepoPath,
     detect: &impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
 ) -> Result<Option<LanguageId>, SkipReason> {

@@ -16,6 +16,7 @@ use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
 use crate::index::{ChangeSet, IndexError, Job, JobState, Phase, Progress};
 use crate::model::cancel::CancelToken;
+use crate::source::Root;
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
 use std::path::PathBuf;
@@ -98,7 +99,7 @@ pub(super) enum Readiness {
 
 /// The files of a repository, for showing and searching them.
 pub(super) struct Files {
-    root: PathBuf,
+    root: Root,
     limits: config::Limits,
 }
 
@@ -175,7 +176,7 @@ impl Repositories {
         let config = self.chosen.config()?;
         let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root);
-        let files = Files { root: repository.root, limits: config.limits };
+        let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind| Readiness::Ready(Box::new(Opened { snapshot, files, behind }));
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {

@@ -19,11 +19,13 @@ pub struct Text {
 pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReason> {
     let mut text = match utf16(&bytes) {
         Some(decoded) => Text { bytes: decoded?.into_bytes(), problems: Vec::new() },
-        None if bytes.contains(&0) => return Err(SkipReason::Binary),
+        None if is_binary(&bytes) => return Err(SkipReason::Binary),
         None => Text { bytes, problems: Vec::new() },
     };
     replace_foreign_bytes(&mut text)?;
-    if text.bytes.split(|&byte| byte == b'\n').any(|line| line.len() > line_limit) {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', &text.bytes).chain([text.bytes.len()]);
+    if ends.map(|end| end - std::mem::replace(&mut start, end + 1)).any(|length| length > line_limit) {
         return Err(SkipReason::LongLine);
     }
     Ok(text)
@@ -34,7 +36,7 @@ pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReas
     if let Some(decoded) = utf16(&bytes) {
         return decoded.map(String::into_bytes);
     }
-    if bytes.contains(&0) {
+    if is_binary(&bytes) {
         if bytes.starts_with(UTF8_MARK) {
             bytes.drain(..UTF8_MARK.len());
         }
@@ -43,6 +45,10 @@ pub(super) fn decode_for_showing(mut bytes: Vec<u8>) -> Result<Vec<u8>, SkipReas
     let mut text = Text { bytes, problems: Vec::new() };
     replace_foreign_bytes(&mut text)?;
     Ok(text.bytes)
+}
+
+fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, bytes).is_some()
 }
 
 /// The text of bytes that start with a mark of UTF-16; `None` for all others.

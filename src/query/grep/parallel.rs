@@ -12,7 +12,7 @@ use crate::store::FileRow;
 /// Threads at most: one question must not take a whole large machine.
 const MOST_THREADS: usize = 8;
 /// Files that a thread takes at a time.
-const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 32;
 
 /// Does the work of each thread, made by `worker`, on every file, and hands the results to `take` on this thread, in the order
 /// of the files. Ends early when the question is withdrawn or `take` fails.

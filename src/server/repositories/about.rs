@@ -84,7 +84,7 @@ mod tests {
         }
         let gone: Vec<RepoPath> =
             (0..40).map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed")).collect();
-        let files = Files { root, limits: Limits::default() };
+        let files = Files { root: crate::source::Root::new(&root), limits: Limits::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone };
         let first = |texts: &[&str]| -> Vec<String> {
             let split = About::texts(texts.iter().copied()).split(&all, &files);

@@ -7,7 +7,6 @@ use crate::model::RepoPath;
 use crate::query::ReadFile;
 use crate::server::escape::SafeLine;
 use crate::server::reply;
-use crate::source;
 use crate::store::Snapshot;
 use serde_json::Value;
 use std::fmt;
@@ -102,7 +101,7 @@ impl Opened {
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
         // Lines of any length may be looked at; they are cut when they are shown. What binary data means the question decides.
-        let read = source::read_named(&self.root, path, self.limits.file_bytes);
+        let read = self.root.read_named(path, self.limits.file_bytes);
         read.map_err(|error| io::Error::other(error.to_string()))?.map_err(|reason| io::Error::other(reason.word()))
     }
 }

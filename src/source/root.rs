@@ -1,0 +1,148 @@
+//! The directory of a repository, held open while its files are opened below it. Nothing leads out of it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+
+use super::{SourceError, names, stamp_of, text};
+use crate::model::graph::FileStamp;
+use crate::model::{RepoPath, SkipReason};
+
+/// A repository's directory. It is opened with the first of its files, and stays open as long as this value.
+#[derive(Debug)]
+pub struct Root {
+    path: PathBuf,
+    directory: OnceLock<OwnedFd>,
+}
+
+impl Root {
+    /// The root at a path.
+    pub fn new(path: &Path) -> Self {
+        Self { path: path.to_path_buf(), directory: OnceLock::new() }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes if it is binary. At most so many.
+    pub fn read_named(&self, path: &RepoPath, at_most: u64) -> Result<Result<Vec<u8>, SkipReason>, SourceError> {
+        let failed = |source| SourceError::Open { root: self.path.clone(), path: path.clone(), source };
+        let file = self.open(path).map_err(failed)?;
+        let metadata = file.metadata().map_err(failed)?;
+        if !metadata.is_file() {
+            return Ok(Err(SkipReason::Special));
+        }
+        let Ok(bytes) = read_all(&file, metadata.len(), at_most) else { return Ok(Err(SkipReason::Unreadable)) };
+        Ok(if bytes.len() as u64 > at_most { Err(SkipReason::TooLarge) } else { text::decode_for_showing(bytes) })
+    }
+
+    /// Size and time of a file as they are now; `None` if there is no regular file at the path.
+    pub fn stat(&self, path: &RepoPath) -> Option<FileStamp> {
+        self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)
+    }
+
+    pub(super) fn open_with_metadata(&self, path: &RepoPath) -> Result<(File, FileStamp), SkipReason> {
+        let file = self.open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SkipReason::Vanished,
+            _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => SkipReason::Symlink,
+            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => SkipReason::Special,
+            _ => SkipReason::Unreadable,
+        })?;
+        let metadata = file.metadata().map_err(|_| SkipReason::Unreadable)?;
+        if !metadata.is_file() {
+            return Err(SkipReason::Special);
+        }
+        Ok((file, stamp_of(&metadata)))
+    }
+
+    /// Opens a file component by component without following any link: neither `..` nor a link that is put in place during the
+    /// run can lead out of the root. Does not block on pipes and devices.
+    fn open(&self, path: &RepoPath) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let root = self.directory()?;
+        let relative = names::to_os(path);
+        #[cfg(target_os = "linux")]
+        {
+            // The same in one step, where the system has it. If it fails, the way through the directories tells why.
+            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+            if let Ok(file) = rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve) {
+                return Ok(File::from(file));
+            }
+        }
+        let mut components = relative.components().map(|component| component.as_os_str()).peekable();
+        let mut below = None;
+        while let Some(name) = components.next() {
+            let directory = below.as_ref().unwrap_or(root);
+            if components.peek().is_none() {
+                return Ok(File::from(rustix::fs::openat(directory, name, file_flags, Mode::empty())?));
+            }
+            below = Some(rustix::fs::openat(directory, name, flags | OFlags::DIRECTORY, Mode::empty())?);
+        }
+        Err(io::Error::from(io::ErrorKind::InvalidInput))
+    }
+
+    fn directory(&self) -> io::Result<&OwnedFd> {
+        if let Some(directory) = self.directory.get() {
+            return Ok(directory);
+        }
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
+        let opened = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        Ok(self.directory.get_or_init(|| opened))
+    }
+}
+
+/// The bytes of a file that is about `length` long: all, or one more than `at_most`.
+pub(super) fn read_all(file: &File, length: u64, at_most: u64) -> io::Result<Vec<u8>> {
+    use std::io::Read;
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(at_most)).unwrap_or(0) + 1);
+    file.take(at_most.saturating_add(1)).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limits;
+
+    #[test]
+    fn nothing_outside_can_be_opened() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = directory.path().join("root");
+        std::fs::create_dir_all(root.join("sub")).expect("created");
+        std::fs::write(directory.path().join("secret"), "x").expect("written");
+        std::os::unix::fs::symlink("..", root.join("up")).expect("linked");
+        std::os::unix::fs::symlink("../secret", root.join("leak")).expect("linked");
+        std::fs::write(root.join("sub/ok"), "fine").expect("written");
+        let root = Root::new(&root);
+        let open = |path: &str| root.open(&RepoPath::new(path).expect("well formed"));
+        assert!(open("sub/ok").is_ok());
+        for path in ["up/secret", "up/root/sub/ok", "leak", "sub", "none"] {
+            assert!(open(path).is_err() || path == "sub", "{path} must not open");
+        }
+        let read = |path: &str| super::super::read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default());
+        let reason = |path: &str| read(path).text.expect_err("no text");
+        assert_eq!(reason("leak"), SkipReason::Symlink);
+        assert_eq!(reason("sub"), SkipReason::Special);
+        assert_eq!(reason("none"), SkipReason::Vanished);
+    }
+
+    #[test]
+    fn a_root_that_is_not_there_is_tried_again() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let root = Root::new(&directory.path().join("later"));
+        let path = RepoPath::new("file").expect("well formed");
+        let error = root.read_named(&path, 10).expect_err("it is not there").to_string();
+        assert!(error.starts_with("cannot open file in ") && error.contains("later: No such file"), "{error}");
+        std::fs::create_dir(root.path()).expect("created");
+        std::fs::write(root.path().join("file"), "text").expect("written");
+        assert_eq!(root.read_named(&path, 10).expect("it is there"), Ok(b"text".to_vec()));
+        assert_eq!(root.read_named(&path, 3).expect("it is there"), Err(SkipReason::TooLarge));
+    }
+}
