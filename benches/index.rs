@@ -126,13 +126,14 @@ fn measure_index(root: &Path, list: &Path, cache: &Path) -> Outcome<()> {
 /// The floor: reads and parses the listed files one after another, and drops each tree.
 fn measure_parse(root: &Path, list: &Path) -> Outcome<()> {
     let start = Instant::now();
+    let root = source::Root::new(root);
     let limits = Config::from_environment()?.limits;
     let mut parsers: HashMap<String, tree_sitter::Parser> = HashMap::new();
     let (mut files, mut bytes, mut nodes) = (0, 0, 0);
     for line in std::fs::read_to_string(list)?.lines() {
         let (language, path) = line.split_once(' ').ok_or("a line of the list is `language path`")?;
         let path = RepoPath::new(path).ok_or("the list has paths inside the repository")?;
-        let read = source::read(root, &path, &limits);
+        let read = source::read(&root, &path, &limits);
         let text = read.text.map_err(|reason| format!("{path}: {}", reason.word()))?;
         let parser = match parsers.entry(language.to_owned()) {
             Entry::Occupied(known) => known.into_mut(),
