@@ -11,6 +11,7 @@ mod among;
 mod answers;
 mod arrange;
 mod asked;
+mod by_scope;
 mod call;
 mod certain;
 mod closure;

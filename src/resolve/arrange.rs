@@ -4,7 +4,7 @@
 use super::Name;
 use super::interface::{self, Reached};
 use super::tables::Prepared;
-use super::unit::{UnitTable, contexts};
+use super::unit::{First, UnitTable, contexts};
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Symbol};
 use std::sync::Arc;
 
@@ -45,8 +45,9 @@ impl Shared {
 
     /// Prepares a file that has these names, and leaves of its facts what others may look at.
     pub fn leave(self, facts: &mut FileFacts, names: Arc<[Name]>) -> Prepared {
-        let mut table = UnitTable::of(facts, names, Some(self.interface));
-        table.truncate(self.scopes, self.bindings, self.exprs);
+        let first = First { scopes: self.scopes, bindings: self.bindings };
+        let mut table = UnitTable::of_first(facts, names, Some(self.interface), first);
+        table.truncate(self.scopes, self.exprs);
         facts.scopes.truncate(self.scopes);
         facts.bindings.truncate(self.bindings);
         facts.exprs.truncate(self.exprs);

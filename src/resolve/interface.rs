@@ -1,11 +1,13 @@
 //! One number for everything in a file's facts that the resolution of other files may look at. What only the sites of the
 //! file itself lead to is left out, and so are places: a body can change without it.
 
+use super::by_scope::ByScope;
 use super::unit::Context;
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol};
+use crate::model::facts::{
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
+};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
-use std::ops::Range;
 
 /// The number of a file. `contexts` tells where closures and objects stand.
 pub(super) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
@@ -52,10 +54,7 @@ struct Reach<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
     contexts: &'f FxHashMap<ScopeId, Context>,
-    /// The bindings by name and position, one scope after the other; at the end those without a scope.
-    by_scope: Vec<(NameId, usize)>,
-    /// Where each scope starts in them.
-    starts: Vec<usize>,
+    by_scope: ByScope<NameId>,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
     scopes: Vec<bool>,
@@ -69,27 +68,12 @@ struct Reach<'f> {
 
 impl<'f> Reach<'f> {
     fn new(facts: &'f FileFacts, symbols: usize, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
-        let bucket = |scope: ScopeId| scope.get().unwrap_or(facts.scopes.len());
-        let bindings = facts.bindings.iter().enumerate();
-        let mut bindings: Vec<(usize, NameId, usize)> =
-            bindings.map(|(position, binding)| (bucket(binding.scope), binding.name, position)).collect();
-        bindings.sort_unstable();
-        let mut starts = vec![0; facts.scopes.len() + 2];
-        for &(scope, ..) in &bindings {
-            starts[scope + 1] += 1;
-        }
-        let mut end = 0;
-        for start in &mut starts {
-            end += *start;
-            *start = end;
-        }
-        let by_scope = bindings.into_iter().map(|(_, name, position)| (name, position)).collect();
+        let name_of = |binding: BindingId| Some(facts.bindings[binding.0 as usize].name);
         Self {
             facts,
             symbols: &facts.symbols[..symbols],
             contexts,
-            by_scope,
-            starts,
+            by_scope: ByScope::of(facts, facts.scopes.len(), facts.bindings.len(), name_of),
             exprs: vec![false; facts.exprs.len()],
             bindings: vec![false; facts.bindings.len()],
             scopes: vec![false; facts.scopes.len()],
@@ -100,25 +84,10 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Where the bindings of a scope are in `by_scope`.
-    fn of_scope(&self, scope: ScopeId) -> Range<usize> {
-        let bucket = scope.get().unwrap_or(self.facts.scopes.len());
-        self.starts[bucket]..self.starts[bucket + 1]
-    }
-
-    /// Where those of one name in a scope are.
-    fn of_name(&self, scope: ScopeId, name: NameId) -> Range<usize> {
-        let Range { start, end } = self.of_scope(scope);
-        let bindings = &self.by_scope[start..end];
-        let first = bindings.partition_point(|&(bound, _)| bound < name);
-        let count = bindings[first..].iter().take_while(|&&(bound, _)| bound == name).count();
-        start + first..start + first + count
-    }
-
     /// Reaches every binding of a name in a scope.
     fn want_bound(&mut self, scope: ScopeId, name: NameId) {
-        for at in self.of_name(scope, name) {
-            self.want_binding(self.by_scope[at].1);
+        for &(_, binding) in self.by_scope.of_name(scope, name) {
+            reach(binding.0 as usize, &mut self.bindings, &mut self.waiting);
         }
     }
 
@@ -203,9 +172,7 @@ impl<'f> Reach<'f> {
     }
 
     fn want_binding(&mut self, binding: usize) {
-        if binding < self.bindings.len() && !std::mem::replace(&mut self.bindings[binding], true) {
-            self.waiting.push(Step::Binding(binding));
-        }
+        reach(binding, &mut self.bindings, &mut self.waiting);
     }
 
     fn want_scope(&mut self, scope: ScopeId) {
@@ -221,11 +188,11 @@ impl<'f> Reach<'f> {
         let Some(position) = scope.get() else { return };
         self.want_scope(scope);
         if !std::mem::replace(&mut self.open[position], true) {
-            for at in self.of_scope(scope) {
-                let binding = self.by_scope[at].1;
+            for &(_, binding) in self.by_scope.of_scope(scope) {
+                let binding = binding.0 as usize;
                 let symbol = self.facts.bindings[binding].symbol;
                 if symbol.get().is_none_or(|symbol| symbol < self.symbols.len()) {
-                    self.want_binding(binding);
+                    reach(binding, &mut self.bindings, &mut self.waiting);
                 }
             }
         }
@@ -314,6 +281,13 @@ impl<'f> Reach<'f> {
         places.dedup();
         let (exprs, bindings, scopes) = (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
         Own { facts: self.facts, symbols: self.symbols, exprs, bindings, scopes, places }
+    }
+}
+
+/// Reaches a binding, and what it leads to later on.
+fn reach(binding: usize, reached: &mut [bool], waiting: &mut Vec<Step>) {
+    if binding < reached.len() && !std::mem::replace(&mut reached[binding], true) {
+        waiting.push(Step::Binding(binding));
     }
 }
 

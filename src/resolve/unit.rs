@@ -1,11 +1,11 @@
 //! One file as resolution sees it: its facts, its names as names of the repository, its bindings in order of scope and name.
 
 use super::Name;
+use super::by_scope::ByScope;
 use crate::grammar::Language;
 use crate::model::SymbolKind;
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, HELD_AS, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol,
-    flags,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol, flags,
 };
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
@@ -113,14 +113,18 @@ pub(super) struct Unit<'a> {
     pub(super) texts: &'a Names,
 }
 
+/// How many scopes and bindings of a file a table tells of, from the first on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct First {
+    pub(super) scopes: usize,
+    pub(super) bindings: usize,
+}
+
 /// What is worked out once about the facts of a file.
 #[derive(Debug)]
 pub(super) struct UnitTable {
     pub(super) names: Arc<[Name]>,
-    /// By scope, in order of name and appearance.
-    bindings: Vec<(Name, BindingId)>,
-    /// Where the bindings of each scope start, and where those of the last one end.
-    scope_starts: Vec<u32>,
+    bindings: ByScope<Name>,
     /// Imports that are visible to importers without being bound here.
     reexports: Vec<(Name, ImportId)>,
     /// Imports of everything, in order.
@@ -134,10 +138,18 @@ pub(super) struct UnitTable {
 }
 
 impl UnitTable {
-    /// Works it out. `texts` are the file's names; `interface` is known of a file that was prepared before.
-    pub(super) fn of(facts: &FileFacts, texts: Arc<[Name]>, interface: Option<u64>) -> Self {
-        let name_of = |name: NameId| name.get().map(|position| texts[position]);
-        let (bindings, scope_starts) = bindings_by_scope(facts, name_of);
+    /// Works it out. `names` are those of the file; `interface` is known of a file that was prepared before.
+    pub(super) fn of(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>) -> Self {
+        Self::of_first(facts, names, interface, First { scopes: facts.scopes.len(), bindings: facts.bindings.len() })
+    }
+
+    /// The same with the bindings of the first scopes alone.
+    pub(super) fn of_first(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>, first: First) -> Self {
+        let name_of = |name: NameId| name.get().map(|position| names[position]);
+        let bindings = ByScope::of(facts, first.scopes, first.bindings, |id| {
+            let binding = &facts.bindings[id.0 as usize];
+            binding.scope.get().filter(|&scope| scope < first.scopes).and_then(|_| name_of(binding.name))
+        });
         let bound: FxHashSet<ImportId> =
             facts.bindings.iter().map(|binding| binding.import).filter(|import| import.is_some()).collect();
         let mut reexports = Vec::new();
@@ -160,21 +172,12 @@ impl UnitTable {
             .collect();
         let contexts = contexts(facts);
         let interface = interface.unwrap_or_else(|| super::interface::of(facts, &contexts));
-        Self { names: texts, bindings, scope_starts, reexports, wildcards, owners, contexts, interface }
+        Self { names, bindings, reexports, wildcards, owners, contexts, interface }
     }
 
-    /// Leaves what is said of the first scopes, bindings and expressions alone.
-    pub(super) fn truncate(&mut self, scopes: usize, bindings: usize, exprs: usize) {
+    /// Leaves what is said of closures and members in the first scopes, with the first expressions, alone.
+    pub(super) fn truncate(&mut self, scopes: usize, exprs: usize) {
         let is_left = |position: Option<usize>, count: usize| position.is_some_and(|position| position < count);
-        let (mut left, mut starts) = (Vec::new(), Vec::with_capacity(scopes + 1));
-        for run in self.scope_starts.windows(2).take(scopes) {
-            starts.push(u32::try_from(left.len()).expect("a file is limited to far fewer than 2^32 facts"));
-            let own = &self.bindings[run[0] as usize..run[1] as usize];
-            left.extend(own.iter().copied().filter(|(_, binding)| is_left(binding.get(), bindings)));
-        }
-        starts.push(u32::try_from(left.len()).expect("a file is limited to far fewer than 2^32 facts"));
-        left.shrink_to_fit();
-        (self.bindings, self.scope_starts) = (left, starts);
         self.owners.retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
         self.owners.shrink_to_fit();
         self.contexts.retain(|scope, context| {
@@ -211,27 +214,6 @@ impl Unit<'_> {
     }
 }
 
-/// The bindings of each scope in order of name and appearance, one scope after the other, and where each scope starts.
-fn bindings_by_scope(facts: &FileFacts, name_of: impl Fn(NameId) -> Option<Name>) -> (Vec<(Name, BindingId)>, Vec<u32>) {
-    let mut bindings: Vec<(usize, Name, BindingId)> = facts
-        .bindings
-        .iter()
-        .enumerate()
-        .filter_map(|(position, binding)| Some((binding.scope.get()?, name_of(binding.name)?, BindingId::at(position))))
-        .collect();
-    bindings.sort_unstable();
-    let mut starts = vec![0; facts.scopes.len() + 1];
-    for &(scope, ..) in &bindings {
-        starts[scope + 1] += 1;
-    }
-    let mut end = 0;
-    for start in &mut starts {
-        end += *start;
-        *start = end;
-    }
-    (bindings.into_iter().map(|(_, name, id)| (name, id)).collect(), starts)
-}
-
 impl<'a> Unit<'a> {
     /// Where a closure or an object stands, as far as that may say of what type it is.
     pub(super) fn context(&self, scope: ScopeId) -> Option<Context> {
@@ -250,17 +232,9 @@ impl<'a> Unit<'a> {
 
     /// The bindings of a name in a scope, in order of appearance.
     pub(super) fn bindings(&self, scope: ScopeId, name: Name) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
-        let (table, facts) = (self.table, self.facts);
-        let starts = scope.get().and_then(|scope| table.scope_starts.get(scope..)).unwrap_or_default();
-        let bindings = match starts {
-            [start, end, ..] => &table.bindings[*start as usize..*end as usize],
-            _ => &[],
-        };
-        let start = bindings.partition_point(|&(bound, _)| bound < name);
-        bindings[start..]
-            .iter()
-            .take_while(move |&&(bound, _)| bound == name)
-            .map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
+        let facts = self.facts;
+        let bindings = self.table.bindings.of_name(scope, name).iter();
+        bindings.map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
     }
 
     pub(super) fn binding(&self, id: BindingId) -> &'a Binding {
@@ -337,6 +311,13 @@ pub(super) enum Context {
 
 pub(super) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
     let mut contexts = FxHashMap::default();
+    let in_object = |scope: ScopeId| {
+        let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
+        let of_type = scope.symbol.get().is_some_and(|symbol| facts.symbols[symbol].kind.is_type());
+        scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
+    };
+    // Most files have neither closures nor objects among their values.
+    let has_any = facts.exprs.iter().any(|expr| matches!(expr, Expr::Lambda(_) | Expr::Members(_)));
     let scopes = |value: ExprId| {
         let object = match value.get().map(|value| facts.exprs[value]) {
             Some(Expr::Members(scope)) => Some(scope),
@@ -344,15 +325,13 @@ pub(super) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
         };
         closures(facts, value).into_iter().chain(object)
     };
-    let in_object = |scope: ScopeId| {
-        let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
-        let of_type = scope.symbol.get().is_some_and(|symbol| facts.symbols[symbol].kind.is_type());
-        scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
-    };
     for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
-        let is_held = binding.kind == BindingKind::Result && binding.ty.is_some();
-        if is_held && &*facts.names[binding.name.0 as usize] == HELD_AS {
+        // What a closure is held as has a type, what it gives back has a value.
+        if binding.kind == BindingKind::Result && binding.ty.is_some() {
             contexts.insert(binding.scope, Context::Declared(binding.ty));
+        }
+        if !has_any {
+            continue;
         }
         for scope in scopes(binding.value) {
             if binding.ty.is_some() {
@@ -366,7 +345,7 @@ pub(super) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
         if symbol.inner.is_some() && symbol.kind.is_callable() && in_object(symbol.scope) {
             contexts.insert(symbol.inner, Context::Member(symbol.scope, symbol.name));
         }
-        for value in &facts.lists[symbol.values.range()] {
+        for value in facts.lists[symbol.values.range()].iter().filter(|_| has_any) {
             for scope in scopes(*value) {
                 if symbol.ty.is_some() {
                     contexts.insert(scope, Context::Declared(symbol.ty));
@@ -376,7 +355,7 @@ pub(super) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
             }
         }
     }
-    for (position, expr) in facts.exprs.iter().enumerate() {
+    for (position, expr) in facts.exprs.iter().enumerate().filter(|_| has_any) {
         let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
         for (argument, value) in facts.lists[args.range()].iter().enumerate() {
             for scope in scopes(*value) {
