@@ -227,7 +227,7 @@ impl<'r> Resolving<'r> {
         let mut piece = PieceWriter::default();
         let mut strays = Vec::new();
         for entry in &opened.entries {
-            let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unpacked);
+            let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = FileId(entry.key - 1);
             let path = &self.files[file.0 as usize].path;
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, || self.tables.resolve_shared(file, &facts));

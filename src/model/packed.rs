@@ -7,7 +7,10 @@
 pub mod facts;
 pub mod graph;
 
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+use std::ops::Range;
 
 /// One pass over a value. A writer takes down what it is given and gives it back, texts and lists excepted; a reader gives
 /// what was taken down, whatever it is given.
@@ -91,8 +94,12 @@ fn unfolded(number: u32) -> u32 {
 #[derive(Default)]
 pub struct Writer {
     bytes: Vec<u8>,
-    ids: FxHashMap<Box<str>, u32>,
+    /// The numbers of words, by what stands for them in `places`.
+    ids: HashTable<u32>,
+    /// Each word after its length.
     words: Vec<u8>,
+    /// The hash of each word, and where it stands in `words`.
+    places: Vec<(u64, Range<usize>)>,
 }
 
 impl Writer {
@@ -109,7 +116,7 @@ impl Writer {
     /// The words, and what was written in terms of them.
     pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         let mut words = Self::default();
-        words.put(self.ids.len() as u64);
+        words.put(self.places.len() as u64);
         words.bytes.extend(self.words);
         (words.bytes, self.bytes)
     }
@@ -120,12 +127,18 @@ impl Writer {
 
     /// Writes a word and gives its number.
     fn put_word(&mut self, value: &str) -> u32 {
-        let known = self.ids.get(value).copied();
-        let id = known.unwrap_or_else(|| {
-            let next = u32::try_from(self.ids.len()).expect("what shares a writer has far fewer than 2^32 words");
-            self.ids.insert(value.into(), next);
-            put(&mut self.words, value.len() as u64);
-            self.words.extend(value.as_bytes());
+        let Self { ids, words, places, .. } = self;
+        let hash = FxBuildHasher.hash_one(value);
+        let is_value = |id: &u32| {
+            let (of_word, place) = &places[*id as usize];
+            *of_word == hash && words[place.clone()] == *value.as_bytes()
+        };
+        let id = ids.find(hash, is_value).copied().unwrap_or_else(|| {
+            let next = u32::try_from(places.len()).expect("what shares a writer has far fewer than 2^32 words");
+            put(words, value.len() as u64);
+            words.extend(value.as_bytes());
+            places.push((hash, words.len() - value.len()..words.len()));
+            ids.insert_unique(hash, next, |id| places[*id as usize].0);
             next
         });
         self.put(u64::from(id));
@@ -225,6 +238,11 @@ impl<'b> Reader<'b> {
     /// The number of a word that was written.
     pub fn word_number(&mut self) -> Option<usize> {
         usize::try_from(self.get()?).ok().filter(|&number| number < self.words.len())
+    }
+
+    /// Leaves out words that were written after how many they are.
+    fn pass_over_words(&mut self) -> Option<()> {
+        (0..self.count()?).try_for_each(|_| self.word_number().map(drop))
     }
 
     /// Words that were written after how many they are, and their numbers.

@@ -61,12 +61,15 @@ fn beside(store: &Path) -> PathBuf {
 
 /// A piece as it stands in the file.
 fn packed(piece: &[u8]) -> Vec<u8> {
-    let data = lz4_flex::block::compress_prepend_size(piece);
-    let length = u32::try_from(data.len()).expect("a piece is far smaller than 4 GiB");
-    let mut bytes = Vec::with_capacity(PIECE_HEAD_BYTES + data.len());
-    bytes.extend(length.to_le_bytes());
-    bytes.extend(xxh3_64(&data).to_le_bytes());
-    bytes.extend(data);
+    let small = |bytes: usize| u32::try_from(bytes).expect("a piece is far smaller than 4 GiB").to_le_bytes();
+    let start = PIECE_HEAD_BYTES + size_of::<u32>();
+    let mut bytes = vec![0; start + lz4_flex::block::get_maximum_output_size(piece.len())];
+    let data = lz4_flex::block::compress_into(piece, &mut bytes[start..]).expect("there is room for as much as it can be");
+    bytes.truncate(start + data);
+    bytes[PIECE_HEAD_BYTES..start].copy_from_slice(&small(piece.len()));
+    let (head, data) = bytes.split_at_mut(PIECE_HEAD_BYTES);
+    head[..size_of::<u32>()].copy_from_slice(&small(data.len()));
+    head[size_of::<u32>()..].copy_from_slice(&xxh3_64(data).to_le_bytes());
     bytes
 }
 

@@ -45,21 +45,22 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     Some((FileFacts { names, ..facts }, words))
 }
 
-/// Reads facts with their references unpacked.
-pub fn read_unpacked(reader: &mut Reader<'_>) -> Option<FileFacts> {
-    read_with(reader, all)
+/// Reads facts with their references unpacked, and without their names, which tables know by number.
+pub fn read_unnamed(reader: &mut Reader<'_>) -> Option<FileFacts> {
+    reader.pass_over_words()?;
+    unpacked(all(reader, &FileFacts::default())?)
 }
 
 /// Reads what a store has of facts, with the references unpacked; the rest stays empty, and unread.
 pub fn read_stored(reader: &mut Reader<'_>) -> Option<FileFacts> {
-    read_with(reader, stored)
+    let (names, _) = reader.words_by_number()?;
+    let facts = unpacked(stored(reader, &FileFacts::default())?)?;
+    Some(FileFacts { names, ..facts })
 }
 
-fn read_with<'b>(reader: &mut Reader<'b>, part: impl Fn(&mut Reader<'b>, &FileFacts) -> Option<FileFacts>) -> Option<FileFacts> {
-    let (names, _) = reader.words_by_number()?;
-    let facts = part(reader, &FileFacts::default())?;
+fn unpacked(facts: FileFacts) -> Option<FileFacts> {
     let sites = facts.packed_sites.as_ref()?.sites()?;
-    Some(FileFacts { names, sites, packed_sites: None, ..facts })
+    Some(FileFacts { sites, packed_sites: None, ..facts })
 }
 
 /// The references of a file in few bytes.
@@ -423,7 +424,8 @@ mod tests {
         let (words, bytes) = writer.into_parts();
         let (words, _) = Reader::words(&words).expect("words were written");
         let mut reader = Reader::new(&bytes, &words);
-        assert_eq!((read_unpacked(&mut reader).as_ref(), reader.rest().len()), (Some(&facts), 0));
+        let unnamed = FileFacts { names: Vec::new(), ..facts.clone() };
+        assert_eq!((read_unnamed(&mut reader), reader.rest().len()), (Some(unnamed), 0));
         let mut reader = Reader::new(&bytes, &words);
         let (package, scopes, bindings, exprs, positions) = Default::default();
         let stored = FileFacts { package, scopes, bindings, exprs, positions, ..facts };
