@@ -35,12 +35,14 @@ mod overload;
 mod packed;
 mod paths;
 mod program;
+mod reach;
 mod relations;
 mod result;
 mod site;
 mod structural;
 mod tables;
 mod ty;
+mod types;
 mod unit;
 mod update;
 mod wildcard;
@@ -79,11 +81,18 @@ struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
     /// The file that it answers for: its language says what types from outside are like.
     home: FileId,
-    types: FxHashMap<(FileId, crate::model::facts::ExprId), ty::Ty>,
+    types: types::Types,
+    literals: FxHashMap<Name, ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
+    /// What namespaces have under names that is no declaration.
+    defined: FxHashMap<(linkage::Space, Name), Symbols>,
+    /// Sets of symbols with the definitions in the place of declarations.
+    established: FxHashMap<Symbols, Symbols>,
+    /// What names that nothing included declares are linked to.
+    linked: FxHashMap<(linkage::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<asked::Files>>,
@@ -100,11 +109,15 @@ impl<'p, 'a> Resolver<'p, 'a> {
         Self {
             program,
             home,
-            types: FxHashMap::default(),
+            types: types::Types::default(),
+            literals: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
             generic: FxHashMap::default(),
             definitions: FxHashMap::default(),
+            defined: FxHashMap::default(),
+            established: FxHashMap::default(),
+            linked: FxHashMap::default(),
             satisfied: FxHashMap::default(),
             parameters: FxHashMap::default(),
             reach: FxHashMap::default(),

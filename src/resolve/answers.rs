@@ -105,8 +105,10 @@ impl<'t> Answers<'t> {
             Some((*to.get(&from.identity(*space))?, *name))
         };
         let is_other = |(key, symbols): &(&(Space, Name), &Symbols)| {
-            let is = in_other(old, &are, key).and_then(|key| now.names.get(&key));
-            is.is_none_or(|is| self.symbols(symbols) != new.symbols(is))
+            let is = in_other(old, &are, key).and_then(|key| Some((key, now.names.get(&key)?)));
+            is.is_none_or(|(is, now_symbols)| {
+                self.symbols(symbols) != new.symbols(now_symbols) || old.has_declaration(**key) != now.has_declaration(is)
+            })
         };
         let is_new = |key: &&(Space, Name)| in_other(now, &were, key).is_none_or(|key| !old.names.contains_key(&key));
         let others = old.names.iter().filter(is_other).map(|(key, _)| question(old, key));

@@ -143,6 +143,17 @@ impl Files {
         self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
     }
 
+    /// Puts in those of another set.
+    pub(super) fn join(&mut self, others: &FewFiles) {
+        let end = others.0.last().map_or(0, |(word, _)| *word as usize + 1);
+        if end > self.0.len() {
+            self.0.resize(end, 0);
+        }
+        for (word, bits) in &others.0 {
+            self.0[*word as usize] |= bits;
+        }
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
         // Few of many: words without any are passed over, and only the bits that are set are met.
         let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
@@ -154,6 +165,16 @@ impl Files {
                 Some(FileId(word * 64 + bit))
             })
         })
+    }
+}
+
+/// A set of files that is kept: where it has any.
+#[derive(Debug)]
+pub(super) struct FewFiles(Box<[(u32, u64)]>);
+
+impl FewFiles {
+    pub(super) fn of(files: &Files) -> Self {
+        Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
     }
 }
 

@@ -12,11 +12,11 @@ impl Resolver<'_, '_> {
     /// Of several symbols of one name, those that may be compiled together with a place: none that needs the opposite of what
     /// holds there, and where some need the same as the place, only those.
     pub(super) fn compiled_with(&self, file: FileId, at: u32, symbols: Symbols) -> Symbols {
-        if symbols.len() < 2 || symbols.iter().all(|symbol| self.program.known(symbol.file).facts.conditions.is_empty()) {
+        if symbols.len() < 2 {
             return symbols;
         }
         let here = self.conditions_at(file, at);
-        if here.is_empty() {
+        if here.is_empty() || symbols.iter().all(|symbol| self.program.known(symbol.file).facts.conditions.is_empty()) {
             return symbols;
         }
         let needs: Vec<Vec<Held>> = symbols.iter().map(|symbol| self.conditions_of(*symbol)).collect();

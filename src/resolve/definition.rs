@@ -1,9 +1,13 @@
 //! Declarations and the definitions that they stand for, in languages that keep the two apart.
 
-use super::{Resolver, Symbols};
+use super::linkage::Space;
+use super::{Name, Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
+
+/// So many symbols are looked at sooner than it is looked up what they stand for.
+const FEW: usize = 4;
 
 impl Resolver<'_, '_> {
     /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
@@ -25,6 +29,18 @@ impl Resolver<'_, '_> {
 
     /// Symbols with the definitions in the place of declarations.
     pub(super) fn established(&mut self, symbols: &Symbols) -> Symbols {
+        if symbols.len() <= FEW {
+            return self.establish(symbols);
+        }
+        if let Some(known) = self.established.get(symbols) {
+            return known.clone();
+        }
+        let found = self.establish(symbols);
+        self.established.insert(symbols.clone(), found.clone());
+        found
+    }
+
+    fn establish(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
         for symbol in symbols {
             if let Some(space) = self.program.space_of_symbol(*symbol) {
@@ -33,7 +49,7 @@ impl Resolver<'_, '_> {
                     continue;
                 }
             }
-            if self.program.symbol(*symbol).flags & flags::DECLARATION == 0 {
+            if !self.is_declaration(*symbol) {
                 if !found.contains(symbol) {
                     found.push(*symbol);
                 }
@@ -68,25 +84,24 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let entry = program.symbol(declaration);
         let name = program.name_of(declaration);
-        let candidates = match program.space_of_scope(declaration.file, entry.scope) {
-            Some(&space) => program.in_space(space, name),
+        let mut found = match program.space_of_scope(declaration.file, entry.scope) {
+            Some(&space) => self.defined_in(space, name),
             None => {
                 let container = SymbolRef { file: declaration.file, symbol: entry.container };
                 if container.symbol.is_some() && program.symbol(container).kind.is_type() {
-                    program.extensions(container).and_then(|members| members.get(&name))
+                    let members = program.extensions(container).and_then(|members| members.get(&name));
+                    self.without_declarations(members)
                 } else {
                     // Declared inside a function: it means what the namespace around has.
                     let unit = program.known(declaration.file);
                     let space = program.space_around(declaration.file, unit, entry.scope);
-                    space.and_then(|space| program.in_space(space, name))
+                    space.map_or_else(Symbols::new, |space| self.defined_in(space, name))
                 }
             }
         };
-        let mut found: Symbols = candidates.into_iter().flatten().copied().collect();
         found.retain(|candidate| {
             let other = program.symbol(*candidate);
-            other.flags & flags::DECLARATION == 0
-                && same_sort(entry, other)
+            same_sort(entry, other)
                 && (candidate.file == declaration.file || other.flags & flags::EXPORTED != 0 || other.owner.is_some())
         });
         if found.iter().any(|candidate| self.same_signature(declaration, *candidate)) {
@@ -106,6 +121,25 @@ impl Resolver<'_, '_> {
         found
     }
 
+    /// What a namespace has under a name that is no declaration. Of some names there are hundreds of declarations, each of
+    /// which asks for it.
+    fn defined_in(&mut self, space: Space, name: Name) -> Symbols {
+        if let Some(known) = self.defined.get(&(space, name)) {
+            return known.clone();
+        }
+        let found = self.without_declarations(self.program.in_space(space, name));
+        self.defined.insert((space, name), found.clone());
+        found
+    }
+
+    fn without_declarations(&self, symbols: Option<&Symbols>) -> Symbols {
+        symbols.into_iter().flatten().copied().filter(|symbol| !self.is_declaration(*symbol)).collect()
+    }
+
+    fn is_declaration(&self, symbol: SymbolRef) -> bool {
+        self.program.symbol(symbol).flags & flags::DECLARATION != 0
+    }
+
     /// The declarations that a definition stands for.
     pub(super) fn declarations_of(&mut self, definition: SymbolRef) -> Symbols {
         let program = self.program;
@@ -122,7 +156,7 @@ impl Resolver<'_, '_> {
             Some(&container) => self.own_members(container, name).into_iter().filter(here).collect(),
             None => {
                 let space = program.space_of_scope(definition.file, entry.scope);
-                let all = space.and_then(|space| program.in_space(*space, name));
+                let all = space.and_then(|space| program.with_declarations(*space, name));
                 all.into_iter().flatten().copied().filter(here).collect()
             }
         };

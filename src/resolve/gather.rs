@@ -15,7 +15,9 @@ pub(super) fn extend(tables: &mut Tables) {
             continue;
         }
         let name = tables.name_of(member);
-        tables.linkage.add_member(owner, name, member);
+        if let Some(content) = &tables.files[member.file.0 as usize].content {
+            tables.linkage.add_member(owner, &content.unit(&tables.names), name, member);
+        }
         tables.extensions.entry(owner).or_default().entry(name).or_default().push(member);
         tables.containers.insert(member, owner);
     }

@@ -19,20 +19,20 @@ impl Resolver<'_, '_> {
     /// The type of an expression's value.
     pub(super) fn ty(&mut self, file: FileId, expr: ExprId) -> Ty {
         let Some(position) = expr.get() else { return Ty::Unknown };
-        if let Some(known) = self.types.get(&(file, expr)) {
+        if let Some(known) = self.types.get(file, expr) {
             return known.clone();
         }
         if self.depth >= DEPTH {
             return Ty::Unknown;
         }
         // A value that depends on itself is not known by that way.
-        self.types.insert((file, expr), Ty::Unknown);
+        self.types.set(file, expr, Ty::Unknown);
         self.depth += 1;
         let wanted = self.wanted.take();
         let ty = self.compute(file, self.program.known(file).facts.exprs[position], position);
         self.wanted = wanted;
         self.depth -= 1;
-        self.types.insert((file, expr), ty.clone());
+        self.types.set(file, expr, ty.clone());
         ty
     }
 
@@ -107,8 +107,8 @@ impl Resolver<'_, '_> {
                 None => Ty::Unknown,
             },
             Expr::Literal(name) => {
-                let name = self.program.known(file).text(name);
-                Ty::builtin(name, &[])
+                let unit = self.program.known(file);
+                self.literals.entry(unit.name(name)).or_insert_with(|| Ty::builtin(unit.text(name), &[])).clone()
             }
             Expr::OfType(ty) => {
                 let value = self.instance_of_expr(file, ty);

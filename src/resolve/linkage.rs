@@ -8,7 +8,7 @@ use crate::grammar::ModuleSystem;
 use crate::model::facts::{Binding, BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 /// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages.
@@ -29,6 +29,8 @@ pub(super) struct Linkage {
     /// One symbol of each namespace.
     symbols: FxHashMap<Space, SymbolRef>,
     pub(super) names: FxHashMap<(Space, Name), Symbols>,
+    /// Those of `names` that are of declarations, or of declarations too.
+    declared: FxHashSet<(Space, Name)>,
     /// Names that are made visible under the same or another name.
     aliases: FxHashMap<(Space, Name), Vec<(FileId, ImportId)>>,
     /// Namespaces whose names are made visible in another one, and the file that does so.
@@ -102,13 +104,14 @@ impl Linkage {
     pub(super) fn remove_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
         for (key, _) in self.last(file, unit, symbols) {
             self.names.remove(&key);
+            self.declared.remove(&key);
         }
     }
 
     /// Puts the names of functions in that are the last symbols of a file, and whose names no file had. Files come in order.
     pub(super) fn add_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
         for (key, symbol) in self.last(file, unit, symbols) {
-            self.names.entry(key).or_default().push(symbol);
+            self.add(key, unit, symbol);
         }
     }
 
@@ -129,7 +132,7 @@ impl Linkage {
             let key = (space, unit.name(binding.name));
             match binding.kind {
                 BindingKind::Symbol if !is_member_elsewhere(unit, binding.symbol) => {
-                    self.names.entry(key).or_default().push(SymbolRef { file, symbol: binding.symbol });
+                    self.add(key, unit, SymbolRef { file, symbol: binding.symbol });
                 }
                 BindingKind::Import => self.aliases.entry(key).or_default().push((file, binding.import)),
                 _ => {}
@@ -147,6 +150,18 @@ impl Linkage {
         }
     }
 
+    fn add(&mut self, key: (Space, Name), unit: &Unit<'_>, symbol: SymbolRef) {
+        self.names.entry(key).or_default().push(symbol);
+        if symbol.symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0) {
+            self.declared.insert(key);
+        }
+    }
+
+    /// Whether some of what a namespace has under a name is a declaration.
+    pub(super) fn has_declaration(&self, key: (Space, Name)) -> bool {
+        self.declared.contains(&key)
+    }
+
     /// The innermost namespace around a scope.
     pub(super) fn around(&self, file: FileId, unit: &Unit<'_>, mut scope: ScopeId) -> Option<Space> {
         while scope.is_some() {
@@ -159,12 +174,11 @@ impl Linkage {
     }
 
     /// Members of a namespace that are defined outside of it under its name.
-    pub(super) fn add_member(&mut self, owner: SymbolRef, name: Name, member: SymbolRef) {
-        if let Some(&space) = self.of_symbol.get(&owner) {
-            let members = self.names.entry((space, name)).or_default();
-            if !members.contains(&member) {
-                members.push(member);
-            }
+    pub(super) fn add_member(&mut self, owner: SymbolRef, unit: &Unit<'_>, name: Name, member: SymbolRef) {
+        if let Some(&space) = self.of_symbol.get(&owner)
+            && !self.names.get(&(space, name)).is_some_and(|members| members.contains(&member))
+        {
+            self.add((space, name), unit, member);
         }
     }
 
@@ -369,20 +383,31 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(all) = program.in_space(current, name) {
-                let offered = |symbol: &SymbolRef| {
-                    let entry = program.symbol(*symbol);
-                    entry.flags & flags::EXPORTED != 0 && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
-                };
-                let all: Symbols = all.iter().copied().filter(offered).collect();
-                let found = self.established(&all);
-                if let [only] = found[..] {
-                    return Some(Entity::Symbols(Symbols::from_slice(&[only])));
-                }
+            if let Some(only) = self.linked_in(current, name) {
+                return Some(Entity::Symbols(Symbols::from_slice(&[only])));
             }
             space = program.spaces().parents[current.0 as usize];
         }
         None
+    }
+
+    /// The only definition in a namespace that any file offers to others under a name.
+    fn linked_in(&mut self, space: Space, name: Name) -> Option<SymbolRef> {
+        if let Some(known) = self.linked.get(&(space, name)) {
+            return *known;
+        }
+        let program = self.program;
+        let offered = |symbol: &SymbolRef| {
+            let entry = program.symbol(*symbol);
+            entry.flags & flags::EXPORTED != 0 && !matches!(entry.kind, SymbolKind::Macro | SymbolKind::Constant)
+        };
+        let all: Symbols = program.in_space(space, name).into_iter().flatten().copied().filter(offered).collect();
+        let found = match self.established(&all)[..] {
+            [only] => Some(only),
+            _ => None,
+        };
+        self.linked.insert((space, name), found);
+        found
     }
 
     /// Functions in the namespaces of the arguments' types.

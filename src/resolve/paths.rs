@@ -11,10 +11,11 @@ impl Resolver<'_, '_> {
     /// What a word that starts a path means at a place.
     pub(super) fn path_word(&self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
         let rules = &self.program.known(file).language.manifest.modules;
-        let text = Some(self.program.text(name));
         if rules.root_word.is_none() && rules.self_word.is_none() {
-            None
-        } else if text == rules.root_word.as_deref() {
+            return None;
+        }
+        let text = Some(self.program.text(name));
+        if text == rules.root_word.as_deref() {
             Some(Entity::Module(Module::File(self.program.crate_root(file))))
         } else if text == rules.self_word.as_deref() {
             Some(self.module_around(file, scope))
@@ -68,14 +69,14 @@ impl Resolver<'_, '_> {
     pub(super) fn is_super_word(&self, file: FileId, name: Name) -> bool {
         // A module can be a file that could not be read.
         let Some(unit) = self.program.unit(file) else { return false };
-        unit.language.manifest.modules.super_word.as_deref() == Some(self.program.text(name))
+        unit.language.manifest.modules.super_word.as_deref().is_some_and(|word| word == self.program.text(name))
     }
 
     /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
     pub(super) fn macro_named(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<Entity> {
         let program = self.program;
-        let manifest = &program.unit(file)?.language.manifest;
-        let plain = program.text(name).strip_suffix(manifest.names.macro_suffix.as_deref()?)?;
+        let suffix = program.unit(file)?.language.manifest.names.macro_suffix.as_deref()?;
+        let plain = program.text(name).strip_suffix(suffix)?;
         let imported = program.named(plain).and_then(|plain| self.lookup(file, plain, scope, at));
         if let Some((Entity::External(outside), _)) = imported {
             return Some(Entity::External(outside));

@@ -216,17 +216,7 @@ impl<'a> Program<'a> {
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
     pub(super) fn reached_from(&self, file: FileId) -> Files {
         self.asked.borrow_mut().reach.insert(file);
-        let (mut waiting, mut reached) = (vec![file], Files::default());
-        reached.insert(file);
-        while let Some(next) = waiting.pop() {
-            for beside in self.tables.next_to(next) {
-                if !reached.contains(beside) {
-                    reached.insert(beside);
-                    waiting.push(beside);
-                }
-            }
-        }
-        reached
+        self.tables.reach.from(file, &|next| self.tables.next_to(next))
     }
 
     pub(super) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<&'a Space> {
@@ -249,6 +239,13 @@ impl<'a> Program<'a> {
     pub(super) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
         self.ask(Question::Space(self.tables.linkage.identity(space), name));
         self.tables.linkage.names.get(&(space, name))
+    }
+
+    /// The same, where some of it is a declaration.
+    pub(super) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+        let linkage = &self.tables.linkage;
+        self.ask(Question::Space(linkage.identity(space), name));
+        linkage.has_declaration((space, name)).then(|| linkage.names.get(&(space, name))).flatten()
     }
 
     /// Everything that a namespace holds under a name, in all files.

@@ -6,8 +6,10 @@ use super::gather;
 use super::linkage::{self, Linkage};
 use super::modules::{self, Modules};
 use super::program::Program;
+use super::reach::Reach;
 use super::relations;
 use super::structural;
+use super::types::Types;
 use super::unit::{Names, Unit, UnitTable};
 use super::{Name, ProjectFile, Resolver, Symbols};
 use crate::grammar::{self, Language};
@@ -53,6 +55,8 @@ pub struct Tables {
     pub(super) files: Vec<File>,
     pub(super) names: Names,
     pub(super) modules: Modules,
+    /// Which files others lead to.
+    pub(super) reach: Reach,
     pub(super) linkage: Linkage,
     /// Members that are defined outside of their type's body.
     pub(super) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
@@ -135,6 +139,7 @@ impl Tables {
         tables.linkage = Linkage::new(&tables);
         let (connect, asked) = tables.looked_at(modules::connect);
         tables.modules.set_targets(connect);
+        tables.reach = Reach::new(tables.files.len(), tables.ids().flat_map(|file| tables.modules.imported(file)));
         tables.asked = asked;
         linkage::nest(&mut tables);
         gather::extend(&mut tables);
@@ -173,9 +178,8 @@ impl Tables {
     fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
         let program = Program::for_file(self, file, unit);
         let mut resolver = Resolver::new(&program, file);
+        resolver.types = Types::of_file(file, unit.facts.exprs.len());
         let sites = unit.facts.all_sites();
-        // About as many expressions have a type that is asked for.
-        resolver.types.reserve(sites.len());
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         let relations = relations::of_file(&mut resolver, file);
