@@ -52,14 +52,14 @@ pub(super) fn settle(source: &[u8], tokens: &[Token]) -> (Vec<Range<usize>>, Vec
 }
 
 impl Settling<'_> {
-    fn word_of(&self, token: usize) -> &str {
-        let text = self.tokens[token].text(self.source);
-        let text = text.get(1..).unwrap_or_default().trim_start();
-        text.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
+    /// The word that a directive starts with. The rest of it may be long, and is not looked at.
+    fn word_of(&self, token: usize) -> &[u8] {
+        let text = self.tokens[token].bytes(self.source).get(1..).unwrap_or_default().trim_ascii_start();
+        text.split(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or_default()
     }
 
     fn opens(&self, token: usize) -> bool {
-        self.tokens[token].kind == Kind::Directive && matches!(self.word_of(token), "if" | "ifdef" | "ifndef")
+        self.tokens[token].kind == Kind::Directive && matches!(self.word_of(token), b"if" | b"ifdef" | b"ifndef")
     }
 
     /// Goes over tokens; `open` is what is open around them, `before` the token in front.
@@ -90,13 +90,13 @@ impl Settling<'_> {
         while at < end {
             if self.tokens[at].kind == Kind::Directive {
                 match self.word_of(at) {
-                    "if" | "ifdef" | "ifndef" => depth += 1,
-                    "endif" if depth == 0 => {
+                    b"if" | b"ifdef" | b"ifndef" => depth += 1,
+                    b"endif" if depth == 0 => {
                         branches.last_mut()?.tokens.end = at;
                         return Some(Group { branches, end: self.tokens[at].range(), next: at + 1 });
                     }
-                    "endif" => depth -= 1,
-                    "else" | "elif" | "elifdef" | "elifndef" if depth == 0 => {
+                    b"endif" => depth -= 1,
+                    b"else" | b"elif" | b"elifdef" | b"elifndef" if depth == 0 => {
                         branches.last_mut()?.tokens.end = at;
                         branches.push(self.branch(at));
                     }
@@ -111,7 +111,7 @@ impl Settling<'_> {
     fn branch(&self, directive: usize) -> Branch {
         let text = self.tokens[directive].text(self.source);
         let condition = text.split_whitespace().skip_while(|word| word.starts_with('#') && word.len() == 1).nth(1);
-        let never = self.word_of(directive) == "if" && condition == Some("0");
+        let never = self.word_of(directive) == b"if" && condition == Some("0");
         Branch { directive: self.tokens[directive].range(), tokens: directive + 1..directive + 1, never }
     }
 

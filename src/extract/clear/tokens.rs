@@ -111,14 +111,15 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
 /// that those left are what they were.
 pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
-    let (mut next, mut blanked_to) = (blanks.iter().peekable(), 0);
-    tokens.retain(|token| {
-        let Range { start, end } = token.range();
-        while let Some(range) = next.next_if(|range| range.start <= start) {
-            blanked_to = blanked_to.max(range.end);
-        }
-        end > blanked_to
-    });
+    // Those before `kept` stay; those from there to `next` are gone.
+    let (mut kept, mut next) = (0, 0);
+    for blank in blanks {
+        let from = next + tokens[next..].partition_point(|token| token.range().start < blank.start);
+        tokens.copy_within(next..from, kept);
+        kept += from - next;
+        next = from + tokens[from..].partition_point(|token| token.range().end <= blank.end);
+    }
+    tokens.drain(kept..next);
 }
 
 /// Whether a byte may be part of a word, by its value.
