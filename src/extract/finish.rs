@@ -2,9 +2,9 @@
 
 use super::text;
 use crate::grammar::Language;
-use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// How far into a file its notice of being generated may stand, in bytes.
 const NOTICE: usize = 1_024;
@@ -34,49 +34,67 @@ fn is_generated(source: &[u8]) -> bool {
 
 /// Reads and writes of parameters and local variables are not references between symbols.
 fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
-    let mut bound: FxHashMap<(ScopeId, NameId), BindingKind> =
-        FxHashMap::with_capacity_and_hasher(facts.bindings.len(), FxBuildHasher);
-    for binding in &facts.bindings {
-        let entry = bound.entry((binding.scope, binding.name)).or_insert(binding.kind);
-        if matches!(entry, BindingKind::Narrow) {
-            *entry = binding.kind;
-        }
-    }
-    let ignored: FxHashSet<&str> = language.manifest.names.ignored.iter().map(String::as_str).collect();
-    let scopes = &facts.scopes;
-    let (exprs, names) = (&facts.exprs, &facts.names);
+    let local = LocalNames::of(facts);
+    let ignored = &language.manifest.names.ignored;
+    let is_ignored: Vec<bool> = facts.names.iter().map(|name| ignored.iter().any(|word| **word == **name)).collect();
+    let (scopes, exprs) = (&facts.scopes, &facts.exprs);
     facts.sites.retain(|site| {
         if !matches!(site.kind, SiteKind::Read | SiteKind::Write) {
             return true;
         }
         let Some(Expr::Name(name, scope)) = site.target.get().map(|position| exprs[position]) else { return true };
-        if name.get().is_none_or(|position| ignored.contains(&*names[position])) {
-            return false;
-        }
-        !is_local(&bound, scopes, name, scope)
+        name.get().is_some_and(|position| !is_ignored[position]) && !local.holds(scopes, name, scope)
     });
 }
 
-fn is_local(
-    bound: &FxHashMap<(ScopeId, NameId), BindingKind>,
-    scopes: &[crate::model::facts::Scope],
-    name: NameId,
-    mut scope: ScopeId,
-) -> bool {
-    while let Some(index) = scope.get() {
-        let kind = scopes[index].kind;
-        if matches!(kind, ScopeKind::Function | ScopeKind::Block | ScopeKind::Flow)
-            && let Some(kind) = bound.get(&(scope, name))
-        {
-            match kind {
-                BindingKind::Symbol | BindingKind::Import | BindingKind::Outer => return false,
-                BindingKind::Narrow => {}
-                _ => return true,
+/// What is bound in scopes that are parts of callables.
+struct LocalNames {
+    bound: FxHashMap<(ScopeId, NameId), BindingKind>,
+    /// By the names' positions, whether any of those scopes binds them: most names of a file are bound in none.
+    anywhere: Vec<bool>,
+}
+
+impl LocalNames {
+    fn of(facts: &FileFacts) -> Self {
+        let mut bound = FxHashMap::with_capacity_and_hasher(facts.bindings.len(), FxBuildHasher);
+        let mut anywhere = vec![false; facts.names.len()];
+        for binding in &facts.bindings {
+            let (Some(scope), Some(name)) = (binding.scope.get(), binding.name.get()) else { continue };
+            if !is_part_of_callable(facts.scopes[scope].kind) {
+                continue;
+            }
+            anywhere[name] = true;
+            let entry = bound.entry((binding.scope, binding.name)).or_insert(binding.kind);
+            if matches!(entry, BindingKind::Narrow) {
+                *entry = binding.kind;
             }
         }
-        scope = scopes[index].parent;
+        Self { bound, anywhere }
     }
-    false
+
+    /// Whether a name means a local variable where a scope uses it.
+    fn holds(&self, scopes: &[Scope], name: NameId, mut scope: ScopeId) -> bool {
+        if !name.get().is_some_and(|position| self.anywhere[position]) {
+            return false;
+        }
+        while let Some(index) = scope.get() {
+            if is_part_of_callable(scopes[index].kind)
+                && let Some(kind) = self.bound.get(&(scope, name))
+            {
+                match kind {
+                    BindingKind::Symbol | BindingKind::Import | BindingKind::Outer => return false,
+                    BindingKind::Narrow => {}
+                    _ => return true,
+                }
+            }
+            scope = scopes[index].parent;
+        }
+        false
+    }
+}
+
+fn is_part_of_callable(kind: ScopeKind) -> bool {
+    matches!(kind, ScopeKind::Function | ScopeKind::Block | ScopeKind::Flow)
 }
 
 /// Members defined outside of their type (`A::f`, receivers, `impl`) get it as container where it is in the same file.

@@ -12,6 +12,9 @@ pub(super) fn count_lines(source: &[u8]) -> u32 {
 
 /// White space folded to single blanks, cut at a character boundary.
 pub(super) fn one_line(text: &str) -> Box<str> {
+    if text.len() <= LONGEST && is_one_line(text) {
+        return text.into();
+    }
     let mut line = String::with_capacity(text.len().min(LONGEST + 4));
     for word in text.split_whitespace() {
         if !line.is_empty() {
@@ -26,6 +29,17 @@ pub(super) fn one_line(text: &str) -> Box<str> {
         }
     }
     line.into()
+}
+
+/// Whether a text is plain words with single blanks between them, as most headers are.
+fn is_one_line(text: &str) -> bool {
+    let mut before = b' ';
+    let is_plain = text.bytes().all(|byte| {
+        let doubled = byte == b' ' && before == b' ';
+        before = byte;
+        !doubled && (b' '..=b'~').contains(&byte)
+    });
+    is_plain && before != b' '
 }
 
 /// A definition's header: everything before its body, without what only opens the body.
@@ -70,6 +84,9 @@ mod tests {
     #[test]
     fn a_signature_has_no_body() {
         assert_eq!(&*signature("def f(a,\n      b) -> int:"), "def f(a, b) -> int");
+        for header in ["def f(a, b) -> int", " def f(a, b)  -> int ", "def f(a,\tb) -> int"] {
+            assert_eq!(&*signature(header), "def f(a, b) -> int");
+        }
         assert_eq!(&*signature("fn f() -> T\nwhere T: X {"), "fn f() -> T where T: X");
     }
 
