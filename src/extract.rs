@@ -2,13 +2,14 @@
 //!
 //! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`, `condition`,
 //! `parameter`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
-//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `build` collects the facts, `finish` rounds them off.
+//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `children` lists nodes, `build` collects the facts, `finish` rounds them off.
 
 mod apply;
 mod around;
 mod bind;
 mod build;
 mod callable;
+mod children;
 mod clear;
 mod compose;
 mod condition;

@@ -59,6 +59,7 @@ pub struct Language {
     sorts: Vec<u8>,
     /// The texts of tokens without a name.
     token_words: FxHashSet<Box<str>>,
+    roles: sort::Roles,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
@@ -96,21 +97,40 @@ impl Language {
         self.is_of_sort(kind, sort::COMMENT)
     }
 
+    /// Whether there are nodes that decorate others.
+    pub(crate) fn has_decorators(&self) -> bool {
+        self.roles.decorators
+    }
+
+    /// Whether there are nodes that hold bounds of type parameters.
+    pub(crate) fn has_bounds(&self) -> bool {
+        self.roles.bounds
+    }
+
+    /// Whether there are patterns for all the rest.
+    pub(crate) fn has_rests(&self) -> bool {
+        self.roles.rests
+    }
+
+    #[inline]
     fn is_of_sort(&self, kind: u16, sort: u8) -> bool {
         self.sorts.get(usize::from(kind)).is_some_and(|sorts| sorts & sort != 0)
     }
 
     /// The rule for nodes of this kind in statement or expression position.
+    #[inline]
     pub(crate) fn rule(&self, kind: u16) -> Option<&Rule> {
         self.nodes.get(usize::from(kind))?.as_ref()
     }
 
     /// The rule for nodes of this kind in type position.
+    #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
         self.types.get(usize::from(kind))?.as_ref()
     }
 
     /// The rule for nodes of this kind in binding position.
+    #[inline]
     pub(crate) fn pattern(&self, kind: u16) -> Option<&Pattern> {
         self.patterns.get(usize::from(kind))?.as_ref()
     }
@@ -141,6 +161,7 @@ impl Language {
             project_files: parsed.manifest.modules.project_files.clone(),
             sorts: sort::of_kinds(&parsed, &grammar),
             token_words: sort::token_words(&grammar),
+            roles: sort::Roles::of(&parsed),
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,

@@ -8,7 +8,7 @@ use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
     pub(super) fn decorated(&mut self, node: Node<'t>, of: &'static Selector, decorators: &'static Selector) -> ExprId {
-        for decorator in decorators.every(node) {
+        for decorator in self.every(Some(decorators), node) {
             self.visit(decorator, READ);
         }
         of.first(node).map_or(ExprId::NONE, |definition| self.visit(definition, READ))

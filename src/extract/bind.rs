@@ -63,7 +63,7 @@ impl<'t> Walker<'t> {
         self.pending.decorators = pending.decorators;
         self.visit_modifiers(node);
         let pending = std::mem::take(&mut self.pending);
-        let names = name.every(node);
+        let names = self.every(Some(name), node);
         if names.is_empty() && *embeds {
             self.pending = pending;
             return self.embedded_field(node, ty.as_ref());
@@ -82,7 +82,7 @@ impl<'t> Walker<'t> {
             None => self.documented_variable(node),
         };
         self.pending.comment = None;
-        let mut values = value.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        let mut values = self.every(value.as_ref(), node);
         if let ([name_node], [value_node]) = (&names[..], &mut values[..]) {
             *value_node = self.exported_value(*name_node, *value_node);
             if self.import_value(*name_node, *value_node) {
@@ -144,8 +144,8 @@ impl<'t> Walker<'t> {
             self.build.symbol_mut(symbol).ty = tuple;
         }
         if let Some(body) = body.and_then(|selector| selector.first(node)) {
-            let header = self.source.get(node.start_byte()..body.start_byte()).unwrap_or_default();
-            self.build.symbol_mut(symbol).signature = text::signature(&String::from_utf8_lossy(header));
+            let signature = text::signature(&self.text_at(node.start_byte()..body.start_byte()));
+            self.build.symbol_mut(symbol).signature = signature;
             let scope = self.open(ScopeKind::Type, symbol, body);
             let inner = self.scope;
             self.build.symbol_mut(symbol).inner = inner;
@@ -175,10 +175,7 @@ impl<'t> Walker<'t> {
     pub(super) fn lambda_in(&mut self, node: Node<'t>) -> Option<(&'static Rule, Node<'t>)> {
         match self.language.rule(node.kind_id())? {
             rule @ Rule::Lambda { .. } => Some((rule, node)),
-            Rule::Pass { of: None } | Rule::Tuple {} => match self.named_children(node)[..] {
-                [only] => self.lambda_in(only),
-                _ => None,
-            },
+            Rule::Pass { of: None } | Rule::Tuple {} => self.only_named_child(node).and_then(|only| self.lambda_in(only)),
             _ => None,
         }
     }
@@ -262,7 +259,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn outer(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
-        for name_node in of.every(node) {
+        for name_node in self.every(Some(of), node) {
             let name = self.name_of(name_node);
             self.bind(self.owner_scope(), name, BindingKind::Outer, node.start_byte(), ExprId::NONE, ExprId::NONE);
         }

@@ -7,6 +7,7 @@ use crate::model::facts::{
 use crate::model::{Problem, ProblemKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
 use std::hash::BuildHasher;
 
 /// The facts under construction.
@@ -101,7 +102,7 @@ impl Builder {
 
     /// One of several values; unknown parts are left out.
     pub(super) fn union(&mut self, parts: &[ExprId]) -> ExprId {
-        let known: Vec<ExprId> = parts.iter().copied().filter(|part| part.is_some()).collect();
+        let known: SmallVec<[ExprId; 8]> = parts.iter().copied().filter(|part| part.is_some()).collect();
         match known[..] {
             [] => ExprId::NONE,
             [one] => one,

@@ -4,6 +4,7 @@ use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use smallvec::SmallVec;
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -15,7 +16,7 @@ impl<'t> Walker<'t> {
             let value = self.known(value);
             return (self.build.list(&[value]), false, 1);
         }
-        let mut values = Vec::new();
+        let mut values = SmallVec::<[ExprId; 8]>::new();
         let mut spread = false;
         for child in self.named_children(node) {
             let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
@@ -34,7 +35,7 @@ impl<'t> Walker<'t> {
         let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
         let site = self.take_call_site();
         let mut type_list = Vec::new();
-        for args in type_args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+        for args in self.every(type_args.as_ref(), node) {
             for arg in self.visit_types(args, Usage::Site(SiteKind::Type)) {
                 type_list.push(self.known(arg));
             }

@@ -2,14 +2,10 @@
 
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
 use crate::model::{SiteKind, Visibility};
-use smallvec::SmallVec;
 use tree_sitter::Node;
 
 /// What stands around the text of a string.
 pub(super) const QUOTES: [char; 3] = ['"', '\'', '`'];
-
-/// A child with the field it stands in (0: none).
-pub(super) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
 /// What the surroundings do with the expression that is visited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

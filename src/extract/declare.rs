@@ -1,6 +1,7 @@
 //! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and aliases of types written that way.
 
 use super::bind::{Bind, Flow};
+use super::children::Children;
 use super::define::Definition;
 use super::walk::{Pending, READ, Usage, Walker};
 use crate::grammar::{Rule, Selector, TypeRule};
@@ -42,7 +43,7 @@ impl<'t> Walker<'t> {
         pending_here.start = pending.start;
         let outer = self.around;
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
-        let declarators = declarators.every(node);
+        let declarators = self.every(Some(declarators), node);
         if declarators.is_empty()
             && let Some(body) = ty_node.and_then(|ty| self.anonymous_body(ty))
         {
@@ -65,7 +66,7 @@ impl<'t> Walker<'t> {
         if let Some(visibility) = words.iter().find_map(|word| self.language.manifest.visibility.words.get(*word)) {
             self.around.section = crate::model::Visibility::from_word(visibility).or(self.around.section);
         }
-        let values = values.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        let values = self.every(values.as_ref(), node);
         let alone = declarators.len() == 1;
         let outer_whole = self.whole;
         for declarator in declarators {
@@ -188,7 +189,7 @@ impl<'t> Walker<'t> {
     }
 
     /// The names in a parameter list that can only be arguments: inside a function, bare and each without a declarator.
-    fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<super::walk::Children<'t>> {
+    fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<Children<'t>> {
         if !self.language.manifest.resolution.locals_construct || !declared.wraps.is_empty() {
             return None;
         }
@@ -196,10 +197,10 @@ impl<'t> Walker<'t> {
             return None;
         }
         let params = self.named_children(declared.params?);
-        let mut names = super::walk::Children::new();
+        let mut names = Children::new();
         for param in params {
             let Some(Rule::Param { ty: Some(ty), .. }) = self.language.rule(param.kind_id()) else { return None };
-            let [only] = self.named_children(param)[..] else { return None };
+            let only = self.only_named_child(param)?;
             let name = ty.first(param).filter(|name| name.id() == only.id())?;
             let is_name = self.language.type_rule(name.kind_id()) == Some(&TypeRule::Name {});
             let name_id = self.name_of(name);
@@ -273,7 +274,7 @@ impl<'t> Walker<'t> {
                     let select = |selector: &Option<Selector>| selector.as_ref().and_then(|selector| selector.first(node));
                     let next = match of {
                         Some(selector) => selector.first(node),
-                        None => self.named_children(node).last().copied(),
+                        None => self.last_named_child(node),
                     };
                     declared.value = declared.value.or(select(value));
                     declared.args = declared.args.or(select(args));
@@ -346,7 +347,7 @@ impl<'t> Walker<'t> {
             names.extend(selector.first(node).map(|name| (name, Vec::new())));
         }
         if let Some(selector) = declarator {
-            for start in selector.every(node) {
+            for start in self.every(Some(selector), node) {
                 let declared = self.declarator(start);
                 names.extend(declared.name.map(|name| (name, declared.wraps)));
                 if let Some(params) = declared.params {

@@ -65,8 +65,7 @@ impl<'t> Walker<'t> {
         }
         let start = definition.first_node(whole, &pending);
         let extent = self.extent(start, whole);
-        let header = self.source.get(whole.start_byte()..definition.header_end).unwrap_or_default();
-        let signature = text::signature(&String::from_utf8_lossy(header));
+        let signature = text::signature(&self.text_at(whole.start_byte()..definition.header_end));
         let doc = self.documentation(definition, whole, &pending);
         let applied: Vec<ExprId> =
             pending.decorators.iter().map(|decorator| decorator.value).filter(|value| value.is_some()).collect();
@@ -323,7 +322,7 @@ impl<'t> Walker<'t> {
         let Some((start, end)) = pending.comment else { return Box::default() };
         let first = definition.first_node(whole, pending).start_byte();
         let gap = self.source.get(end..first).unwrap_or_default();
-        let comment = String::from_utf8_lossy(self.source.get(start..end).unwrap_or_default());
+        let comment = self.text_at(start..end);
         let documents = rules.prefixes.is_empty() || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
         if !documents || gap.iter().filter(|&&byte| byte == b'\n').count() > 1 {
             return Box::default();
@@ -333,7 +332,7 @@ impl<'t> Walker<'t> {
 
     /// The string that is the first statement of a definition's body.
     fn first_string(&mut self, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
-        let body = self.named_children(node).last().copied()?;
+        let body = self.last_named_child(node)?;
         let mut first = self.first_named_child(body)?;
         if first.kind() != kind {
             first = self.first_named_child(first)?;
@@ -344,6 +343,9 @@ impl<'t> Walker<'t> {
     /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the nodes visited.
     pub(super) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
         let mut visited = Vec::new();
+        if !self.language.has_decorators() {
+            return visited;
+        }
         for child in self.named_children(node) {
             if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
                 self.visit(child, READ);

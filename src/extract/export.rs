@@ -42,7 +42,7 @@ impl<'t> Walker<'t> {
         if let Some(declaration) = declaration.as_ref().and_then(|selector| selector.first(node)) {
             self.visit(declaration, READ);
         } else if whole_mark.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
-            if let Some(value) = self.named_children(node).last().copied() {
+            if let Some(value) = self.last_named_child(node) {
                 self.export_whole(value, node);
             }
         } else if let Some(value_node) = value.as_ref().and_then(|selector| selector.first(node)) {

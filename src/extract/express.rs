@@ -5,6 +5,7 @@ use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use smallvec::SmallVec;
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -205,7 +206,7 @@ impl<'t> Walker<'t> {
             }
         };
         let site = self.take_call_site();
-        for ty in type_args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+        for ty in self.every(type_args.as_ref(), node) {
             self.visit_types(ty, Usage::Site(SiteKind::Type));
         }
         let (list, spread, count) = self.arguments(args_node);
@@ -238,7 +239,7 @@ impl<'t> Walker<'t> {
         if !names.iter().any(|cast| cast == name) {
             return None;
         }
-        let arguments = self.named_children(callee).last().copied()?;
+        let arguments = self.last_named_child(callee)?;
         let types = self.visit_types(arguments, Usage::Site(SiteKind::Type));
         let ty = types.first().copied().unwrap_or(ExprId::NONE);
         Some(self.build.of(ty, Expr::OfType))
@@ -288,7 +289,7 @@ impl<'t> Walker<'t> {
         if let [only] = children[..] {
             return self.visit(only, usage);
         }
-        let mut parts = Vec::new();
+        let mut parts = SmallVec::<[ExprId; 8]>::new();
         for child in children {
             let part = self.visit(child, READ);
             parts.push(self.known(part));
@@ -338,19 +339,19 @@ impl<'t> Walker<'t> {
         let Rule::Operator { left, right, operator, either, truth, last, truth_type, arithmetic, item, type_test } = rule else {
             return ExprId::NONE;
         };
+        if left.is_none() && right.is_none() {
+            self.visit_children(node);
+            return ExprId::NONE;
+        }
         let word = match operator.as_ref().and_then(|selector| selector.first(node)) {
             Some(operator) => self.text_of(operator),
-            None => self.children(node).into_iter().find(|child| !child.is_named()).map_or("", |child| child.kind()),
+            None => self.first_token(node).map_or("", |token| token.kind()),
         };
         let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
         if is(type_test)
             && let (Some(left), Some(right)) = (left, right)
         {
             return self.type_test(node, left, Some(right), None);
-        }
-        if left.is_none() && right.is_none() {
-            self.visit_children(node);
-            return ExprId::NONE;
         }
         let left_node = left.as_ref().and_then(|selector| selector.first(node));
         let left = left_node.map_or(ExprId::NONE, |left| self.visit(left, READ));

@@ -1,6 +1,7 @@
 //! Statements that bind while they compute: loops, handlers, cases, comprehensions.
 
 use super::bind::{Bind, Flow};
+use super::children::Children;
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector, Yielded};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
@@ -115,11 +116,15 @@ impl<'t> Walker<'t> {
     }
 
     /// Named children that stand before `mark` and are none of `without`: what a branch or match starts with.
-    pub(super) fn before(&mut self, node: Node<'t>, mark: Option<Node<'t>>, without: &[Option<Node<'t>>]) -> Vec<Node<'t>> {
-        let Some(mark) = mark else { return Vec::new() };
-        let mut children = self.named_children(node).into_vec();
-        children.retain(|child| {
-            child.end_byte() <= mark.start_byte() && !without.iter().flatten().any(|other| other.id() == child.id())
+    pub(super) fn before(&mut self, node: Node<'t>, mark: Option<Node<'t>>, without: &[Option<Node<'t>>]) -> Children<'t> {
+        let mut children = Children::new();
+        let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
+        self.lister.each_named(node, |child| {
+            let is_before = child.end_byte() <= mark;
+            if is_before && !child.is_extra() && !without.iter().flatten().any(|other| other.id() == child.id()) {
+                children.push(child);
+            }
+            is_before
         });
         children
     }
@@ -180,7 +185,7 @@ impl<'t> Walker<'t> {
             );
         }
         let mut cases = Vec::new();
-        for ty in types.map(|selector| selector.every(node)).unwrap_or_default() {
+        for ty in self.every(types, node) {
             // A type that is part of the pattern has been visited with it.
             let in_pattern = pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
             done.push(ty.id());

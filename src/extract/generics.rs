@@ -14,8 +14,11 @@ impl<'t> Walker<'t> {
         if let Some(params) = params.and_then(|selector| selector.first(node)).or(around) {
             self.type_params(symbol, params);
         }
+        if !self.language.has_bounds() {
+            return;
+        }
         for child in self.named_children(node) {
-            if self.language.rule(child.kind_id()) == Some(&Rule::Bounds {}) {
+            if matches!(self.language.rule(child.kind_id()), Some(Rule::Bounds {})) {
                 for bound in self.named_children(child) {
                     self.bound(bound);
                 }
@@ -35,7 +38,7 @@ impl<'t> Walker<'t> {
                 Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
                 None => ExprId::NONE,
             };
-            for name_node in name.every(param) {
+            for name_node in self.every(Some(name), param) {
                 let name = self.name_of(name_node);
                 self.bind(self.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
             }
@@ -71,7 +74,7 @@ impl<'t> Walker<'t> {
 
     /// Fields that are known by their position: their names are `0`, `1`, ….
     pub(super) fn positions(&mut self, node: Node<'t>, ty: &'static Selector) -> ExprId {
-        let types = ty.every(node);
+        let types = self.every(Some(ty), node);
         let mut position = 0;
         for child in self.named_children(node) {
             if !types.iter().any(|ty| ty.id() == child.id()) {

@@ -22,7 +22,7 @@ impl<'t> Walker<'t> {
     pub(super) fn import(&mut self, form: &'static ImportForm, node: Node<'t>) {
         match form {
             ImportForm::Modules { names, alias, aliased } => {
-                for name in names.every(node) {
+                for name in self.every(Some(names), node) {
                     let inner = aliased.as_ref().and_then(|selector| selector.first(name));
                     let alias_node = alias.as_ref().and_then(|selector| selector.first(name));
                     self.import_module(inner.unwrap_or(name), alias_node);
@@ -36,7 +36,7 @@ impl<'t> Walker<'t> {
                     self.record(Entry { kind: ImportKind::Wildcard, module, level, item, alias, node: wildcard, reexport: true });
                     return;
                 }
-                for name in names.every(node) {
+                for name in self.every(Some(names), node) {
                     let inner = aliased.as_ref().and_then(|selector| selector.first(name)).unwrap_or(name);
                     let alias_node = alias.as_ref().and_then(|selector| selector.first(name)).unwrap_or(inner);
                     let (item, alias) = (self.name_of(inner), self.name_of(alias_node));
@@ -209,7 +209,7 @@ impl<'t> Walker<'t> {
             self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport: false });
             any = true;
         }
-        for clause in named.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+        for clause in self.every(named.as_ref(), node) {
             for specifier in self.named_children(clause) {
                 let Some(name) = item.as_ref().and_then(|selector| selector.first(specifier)) else { continue };
                 let alias_node = alias.as_ref().and_then(|selector| selector.first(specifier)).unwrap_or(name);

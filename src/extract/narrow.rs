@@ -5,6 +5,7 @@ use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, ExprId, LocalSymbol, ScopeKind};
 use crate::model::{SiteKind, SymbolKind};
+use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -30,10 +31,10 @@ impl<'t> Walker<'t> {
             self.narrow(condition, true);
         }
         let then_node = then.first(node);
-        let mut values = vec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
+        let mut values: SmallVec<[ExprId; 8]> = smallvec![then_node.map_or(ExprId::NONE, |then| self.visit(then, READ))];
         self.close(scope);
         let others = match otherwise {
-            Some(selector) => selector.every(node).into_vec(),
+            Some(selector) => self.every(Some(selector), node),
             None => self
                 .named_children(node)
                 .into_iter()
@@ -64,7 +65,7 @@ impl<'t> Walker<'t> {
         match self.language.rule(node.kind_id()) {
             Some(Rule::Jump { .. }) => true,
             Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
-                self.named_children(node).last().is_some_and(|last| self.leaves(*last))
+                self.last_named_child(node).is_some_and(|last| self.leaves(last))
             }
             _ => false,
         }
@@ -146,10 +147,10 @@ impl<'t> Walker<'t> {
                 let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
                 if rules.guards
                     && let Some(call) = self.calls.get(&condition.id()).copied()
-                    && let Some(value) = self.named_children(args).first()
+                    && let Some(value) = self.first_named_child(args)
                     && matches!(self.language.rule(value.kind_id()), Some(Rule::Name {}))
                 {
-                    let name = self.name_of(*value);
+                    let name = self.name_of(value);
                     self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ExprId::NONE, call);
                 }
                 let callee = self.text_of(callee);
@@ -173,8 +174,7 @@ impl<'t> Walker<'t> {
                 }
             }
             Some(Rule::Operator { left, right, type_test, .. }) => {
-                let children = self.children(condition);
-                let word = children.iter().find(|child| !child.is_named()).map_or("", |child| child.kind());
+                let word = self.first_token(condition).map_or("", |token| token.kind());
                 let is = |words: &[String]| words.iter().any(|candidate| candidate == word);
                 if holds
                     && is(type_test)
@@ -193,7 +193,7 @@ impl<'t> Walker<'t> {
                 }
             }
             Some(Rule::Pass { .. } | Rule::Tuple {}) => {
-                if let [only] = self.named_children(condition)[..] {
+                if let Some(only) = self.only_named_child(condition) {
                     self.narrow(only, holds);
                 }
             }

@@ -119,7 +119,7 @@ impl<'t> Walker<'t> {
         let mut first = ExprId::NONE;
         for rule in bases {
             let usage = Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
-            for base in rule.of.every(node) {
+            for base in self.every(Some(&rule.of), node) {
                 for ty in self.visit_types(base, usage) {
                     self.build.add_base(symbol, ty, rule.implement);
                     first = if first.is_some() { first } else { ty };
@@ -232,7 +232,7 @@ impl<'t> Walker<'t> {
             }
             return ExprId::NONE;
         }
-        for base in of.every(node) {
+        for base in self.every(Some(of), node) {
             let ty = self.visit_type(base, Usage::Site(SiteKind::Inherit));
             self.build.add_base(self.enclosing, ty, false);
         }
@@ -260,7 +260,7 @@ impl<'t> Walker<'t> {
 
     /// Definitions under one keyword.
     pub(super) fn group(&mut self, node: Node<'t>, repeats: bool) -> ExprId {
-        let alone = self.named_children(node).len() == 1;
+        let alone = self.only_named_child(node).is_some();
         let mut repeated = ExprId::NONE;
         let outer = (self.whole, self.around.declared);
         for member in self.children(node) {

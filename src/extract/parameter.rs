@@ -146,9 +146,8 @@ impl<'t> Walker<'t> {
     }
 
     fn is_variadic(&mut self, param: Node<'t>) -> bool {
-        self.named_children(param)
-            .into_iter()
-            .any(|child| matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. })))
+        let is_rest = |child: Node<'_>| matches!(self.language.pattern(child.kind_id()), Some(Pattern::Rest { .. }));
+        self.language.has_rests() && self.named_children(param).into_iter().any(is_rest)
     }
 
     fn receiver_parameter(&mut self, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
@@ -196,7 +195,7 @@ impl<'t> Walker<'t> {
         if *variadic {
             declared = self.build.of(declared, Expr::Array);
         }
-        let mut names = name.as_ref().map(|selector| selector.every(node)).unwrap_or_default();
+        let mut names = self.every(name.as_ref(), node);
         if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {
             let found = self.declarator(start);
             declared = self.wrapped(declared, &found.wraps);

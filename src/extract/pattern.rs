@@ -1,7 +1,8 @@
 //! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops and cases.
 
 use super::bind::{Bind, Flow};
-use super::walk::{Children, READ, Walker};
+use super::children::Children;
+use super::walk::{READ, Walker};
 use crate::grammar::{Pattern, Rule, Selector, Yielded};
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
@@ -45,7 +46,7 @@ impl<'t> Walker<'t> {
             Pattern::Pass { of } => {
                 let child = match of {
                     Some(selector) => selector.first(node),
-                    None => self.named_children(node).last().copied(),
+                    None => self.last_named_child(node),
                 };
                 if let Some(child) = child {
                     return self.bind_pattern(child, flow, how);
@@ -202,7 +203,7 @@ impl<'t> Walker<'t> {
     fn is_field(&mut self, node: Node<'t>) -> bool {
         match self.language.pattern(node.kind_id()) {
             Some(Pattern::Field { .. } | Pattern::Shorthand {}) => true,
-            Some(Pattern::Pass { .. }) => self.named_children(node).last().is_some_and(|child| self.is_field(*child)),
+            Some(Pattern::Pass { .. }) => self.last_named_child(node).is_some_and(|child| self.is_field(child)),
             _ => false,
         }
     }

@@ -95,7 +95,7 @@ impl<'t> Walker<'t> {
             TypeRule::Apply { base, args } => {
                 let base = base.first(node).map_or(ExprId::NONE, |base| self.visit_type(base, usage));
                 let mut list = Vec::new();
-                for args in args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+                for args in self.every(args.as_ref(), node) {
                     let is_list = self.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
                     if is_list {
                         for arg in self.named_children(args) {
@@ -132,7 +132,7 @@ impl<'t> Walker<'t> {
             TypeRule::Wrap { of, name } => {
                 let inside = match of {
                     Some(selector) => selector.first(node),
-                    None => self.named_children(node).last().copied(),
+                    None => self.last_named_child(node),
                 };
                 let ty = inside.map_or(ExprId::NONE, |inside| self.visit_type(inside, usage));
                 let name = name.as_ref().map_or(NameId::NONE, |name| self.build.name(name));
@@ -243,7 +243,7 @@ impl<'t> Walker<'t> {
     fn generic_name(&mut self, node: Node<'t>, usage: Usage) -> (Node<'t>, Vec<ExprId>) {
         let Some(TypeRule::Apply { base, args }) = self.language.type_rule(node.kind_id()) else { return (node, Vec::new()) };
         let mut list = Vec::new();
-        for args in args.as_ref().map(|selector| selector.every(node)).unwrap_or_default() {
+        for args in self.every(args.as_ref(), node) {
             for arg in self.visit_types(args, usage) {
                 list.push(self.known(arg));
             }

@@ -141,10 +141,8 @@ impl<'t> Walker<'t> {
     fn imported_module(&mut self, callee: Node<'t>, args: Node<'t>) -> Option<(Node<'t>, &'static str)> {
         let calls = &self.language.manifest.names.import_calls;
         let wrapper = if calls.is_empty() { None } else { calls.get(self.text_of(callee)) }?;
-        match self.named_children(args)[..] {
-            [module] if matches!(self.language.rule(module.kind_id()), Some(Rule::Text { .. })) => Some((module, wrapper)),
-            _ => None,
-        }
+        let module = self.only_named_child(args)?;
+        matches!(self.language.rule(module.kind_id()), Some(Rule::Text { .. })).then_some((module, wrapper))
     }
 
     /// A call that imports a module: the value is what the file gets under a name that only this call has.

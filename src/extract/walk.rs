@@ -2,7 +2,8 @@
 
 use super::Limits;
 use super::build::Builder;
-pub(super) use super::context::{Callable, Children, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
+use super::children::Lister;
+pub(super) use super::context::{Callable, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
 use super::embed::Embedded;
 use super::export::ExportList;
 use crate::grammar::{Language, Rule};
@@ -11,7 +12,9 @@ use crate::model::facts::{
 };
 use crate::model::{Position, ProblemKind, SiteKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-use tree_sitter::{Node, TreeCursor};
+use std::borrow::Cow;
+use std::ops::Range;
+use tree_sitter::Node;
 
 /// The pass over one tree.
 pub(super) struct Walker<'t> {
@@ -47,7 +50,7 @@ pub(super) struct Walker<'t> {
     depth: u32,
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
-    cursor: Option<TreeCursor<'t>>,
+    pub(super) lister: Lister<'t>,
     /// Whether the tree may have nodes that stand for what could not be read.
     has_errors: bool,
 }
@@ -79,7 +82,7 @@ impl<'t> Walker<'t> {
             depth: 0,
             limits,
             embedded,
-            cursor: None,
+            lister: Lister::default(),
             has_errors: true,
         }
     }
@@ -108,66 +111,10 @@ impl<'t> Walker<'t> {
         facts
     }
 
-    /// Named and unnamed children in order.
-    pub(super) fn children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = Children::new();
-        self.each_child(node, |child| {
-            children.push(child);
-            true
-        });
-        children
-    }
-
-    /// Named children without comments.
-    pub(super) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
-        let mut children = Children::new();
-        self.each_child(node, |child| {
-            if is_named(child) {
-                children.push(child);
-            }
-            true
-        });
-        children
-    }
-
-    /// The first of the named children without comments.
-    pub(super) fn first_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
-        let mut first = None;
-        self.each_child(node, |child| {
-            first = is_named(child).then_some(child);
-            first.is_none()
-        });
-        first
-    }
-
-    /// Goes over the children in order for as long as `each` wants more.
-    fn each_child(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
-        if node.child_count() == 0 {
-            return;
-        }
-        let cursor = match &mut self.cursor {
-            Some(cursor) => {
-                cursor.reset(node);
-                cursor
-            }
-            none => none.insert(node.walk()),
-        };
-        let mut has_more = cursor.goto_first_child();
-        while has_more {
-            has_more = each(cursor.node()) && cursor.goto_next_sibling();
-        }
-    }
-
     /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
-        let (language, has_errors) = (self.language, self.has_errors);
-        let mut children = Children::new();
-        self.each_child(node, |child| {
-            if has_errors || !language.is_token(child.kind_id()) {
-                children.push(child);
-            }
-            true
-        });
+        // Tokens say nothing, except that they are missing.
+        let children = if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
         let mut last = ExprId::NONE;
         for child in &children {
             if let Some(value) = self.visit_child(*child) {
@@ -191,7 +138,7 @@ impl<'t> Walker<'t> {
         if !is_decorator && !self.pending.decorators.is_empty() {
             self.decorated_conditions(child);
         }
-        let value = self.visit(child, READ);
+        let value = self.visit_kind(child, kind, READ);
         if !is_decorator {
             self.pending = Pending::default();
         }
@@ -214,6 +161,11 @@ impl<'t> Walker<'t> {
 
     /// Visits a node and gives the expression that stands for its value.
     pub(super) fn visit(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        self.visit_kind(node, node.kind_id(), usage)
+    }
+
+    /// The same for a node whose kind has been asked for.
+    fn visit_kind(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
         if self.depth >= self.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
             return ExprId::NONE;
@@ -223,7 +175,6 @@ impl<'t> Walker<'t> {
         }
         self.depth += 1;
         self.build.at = offset(node.start_byte());
-        let kind = node.kind_id();
         let value = match self.language.rule(kind) {
             Some(rule) => self.apply(rule, node, usage),
             // What only means something as a type is one, wherever it stands.
@@ -304,16 +255,16 @@ impl<'t> Walker<'t> {
     }
 
     fn pass(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+        if let Some(only) = self.lone_child(node) {
+            let is_chosen = of.is_none_or(|selector| selector.first(node).is_some_and(|chosen| chosen.id() == only.id()));
+            let value = self.visit(only, if is_chosen { usage } else { READ });
+            return if is_chosen { value } else { ExprId::NONE };
+        }
         let children = self.named_children(node);
         let chosen = match of {
             Some(selector) => selector.first(node),
             None => children.first().copied(),
         };
-        if let ([only], Some(chosen)) = (&children[..], chosen)
-            && only.id() == chosen.id()
-        {
-            return self.visit(*only, usage);
-        }
         let mut value = ExprId::NONE;
         for &child in &children {
             let is_chosen = chosen.is_some_and(|chosen| chosen.id() == child.id());
@@ -327,7 +278,7 @@ impl<'t> Walker<'t> {
 
     fn statement(&mut self, node: Node<'t>, end: &str) -> ExprId {
         let value = self.visit_children(node);
-        let ended = value.is_some() && self.children(node).last().is_some_and(|last| last.kind() == end);
+        let ended = value.is_some() && self.last_child(node).is_some_and(|last| last.kind() == end);
         if ended { ExprId::NONE } else { value }
     }
 
@@ -386,6 +337,14 @@ impl<'t> Walker<'t> {
         match self.text {
             Some(text) => text.get(node.byte_range()).unwrap_or_default(),
             None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default()).unwrap_or_default(),
+        }
+    }
+
+    /// The text of a part of the source; what is no text in it becomes a mark that says so.
+    pub(super) fn text_at(&self, range: Range<usize>) -> Cow<'t, str> {
+        match self.text.and_then(|text| text.get(range.clone())) {
+            Some(text) => Cow::Borrowed(text),
+            None => String::from_utf8_lossy(self.source.get(range).unwrap_or_default()),
         }
     }
 
@@ -463,11 +422,6 @@ impl<'t> Walker<'t> {
             _ => false,
         }
     }
-}
-
-/// Whether a child counts: neither a token nor a comment.
-fn is_named(child: Node<'_>) -> bool {
-    child.is_named() && !child.is_extra()
 }
 
 pub(super) fn line(row: usize) -> u32 {

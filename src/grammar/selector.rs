@@ -4,6 +4,7 @@ use rustc_hash::FxHashMap;
 use serde::de::{self, Deserialize, Deserializer};
 use smallvec::SmallVec;
 use std::cell::RefCell;
+use tree_sitter::{Node, TreeCursor};
 
 thread_local! {
     /// The grammar that selectors and kinds are checked against while a manifest is read.
@@ -70,16 +71,16 @@ pub(crate) struct Selector {
 
 impl Selector {
     /// The first child that the selector names.
-    pub(crate) fn first<'t>(&self, node: tree_sitter::Node<'t>) -> Option<tree_sitter::Node<'t>> {
+    pub(crate) fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
         self.alternatives.iter().find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
     }
 
-    /// Every child that the last step of the selector names, in order.
-    pub(crate) fn every<'t>(&self, node: tree_sitter::Node<'t>) -> SmallVec<[tree_sitter::Node<'t>; 4]> {
+    /// Every child that the last step of the selector names, in order. The cursor may be at any node of the same tree.
+    pub(crate) fn every<'t>(&self, node: Node<'t>, cursor: &mut TreeCursor<'t>) -> SmallVec<[Node<'t>; 8]> {
         for steps in &self.alternatives {
             let Some((last, path)) = steps.split_last() else { continue };
             let Some(parent) = path.iter().try_fold(node, |node, step| step.first(node)) else { continue };
-            let found = last.every(parent);
+            let found = last.every(parent, cursor);
             if !found.is_empty() {
                 return found;
             }
@@ -88,46 +89,63 @@ impl Selector {
     }
 }
 
+/// Children of a node with more than so many are gone over by a cursor: one after the other is reached by counting.
+const FEW: u32 = 8;
+
 impl Step {
-    fn first<'t>(&self, node: tree_sitter::Node<'t>) -> Option<tree_sitter::Node<'t>> {
+    fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
         match self {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
-            Step::Kind(_) => {
-                let mut cursor = node.walk();
-                node.children(&mut cursor).find(|child| self.is_kind(*child))
-            }
+            Step::Kind(_) => match node.child_count() {
+                count @ ..=FEW => (0..count).find_map(|at| node.child(at).filter(|child| self.is_kind(*child))),
+                _ => node.children(&mut node.walk()).find(|child| self.is_kind(*child)),
+            },
         }
     }
 
-    fn every<'t>(&self, node: tree_sitter::Node<'t>) -> SmallVec<[tree_sitter::Node<'t>; 4]> {
-        match self {
-            Step::Nth(_) => self.first(node).into_iter().collect(),
-            Step::Kind(_) => {
-                let mut cursor = node.walk();
-                node.children(&mut cursor).filter(|child| self.is_kind(*child)).collect()
+    fn every<'t>(&self, node: Node<'t>, cursor: &mut TreeCursor<'t>) -> SmallVec<[Node<'t>; 8]> {
+        let mut found = SmallVec::new();
+        match (self, self.first(node)) {
+            (_, None) => return found,
+            (Step::Nth(_), Some(only)) => {
+                found.push(only);
+                return found;
             }
-            Step::Field(field) => {
-                let mut cursor = node.walk();
-                let mut found = SmallVec::new();
-                if cursor.goto_first_child() {
-                    loop {
-                        if cursor.field_id().is_some_and(|id| id.get() == *field) && cursor.node().is_named() {
-                            found.push(cursor.node());
-                        }
-                        if !cursor.goto_next_sibling() {
-                            break;
-                        }
-                    }
-                }
-                found
+            // Mostly there is one alone, and nothing after it.
+            (Step::Field(_), Some(first)) if first.is_named() && is_last_named(first, node) => {
+                found.push(first);
+                return found;
             }
+            _ => {}
         }
+        let mut left = node.child_count();
+        cursor.reset(node);
+        let mut has_more = cursor.goto_first_child();
+        while has_more {
+            let child = cursor.node();
+            let is_named_so = match self {
+                Step::Field(field) => cursor.field_id().is_some_and(|id| id.get() == *field) && child.is_named(),
+                _ => self.is_kind(child),
+            };
+            if is_named_so {
+                found.push(child);
+            }
+            left -= 1;
+            has_more = left > 0 && cursor.goto_next_sibling();
+        }
+        found
     }
 
-    fn is_kind(&self, node: tree_sitter::Node<'_>) -> bool {
+    fn is_kind(&self, node: Node<'_>) -> bool {
         matches!(self, Step::Kind(kinds) if kinds.contains(&node.kind_id()))
     }
+}
+
+/// Whether a child is the last of the named children.
+fn is_last_named(child: Node<'_>, node: Node<'_>) -> bool {
+    let last = u32::try_from(node.named_child_count()).ok().and_then(|count| node.named_child(count.checked_sub(1)?));
+    last.is_some_and(|last| last.id() == child.id())
 }
 
 impl<'de> Deserialize<'de> for Selector {

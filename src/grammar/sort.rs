@@ -1,6 +1,7 @@
 //! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for once, when its language is read.
 
 use super::manifest::Parsed;
+use super::rule::{Pattern, Rule};
 use rustc_hash::FxHashSet;
 
 /// A token without a name.
@@ -11,6 +12,25 @@ pub(super) const MODIFIER: u8 = 1 << 1;
 pub(super) const MODIFIER_NODE: u8 = 1 << 2;
 /// A comment.
 pub(super) const COMMENT: u8 = 1 << 3;
+
+/// Which roles a language has at all: where no node has one, nobody looks for it among children.
+#[derive(Debug)]
+pub(super) struct Roles {
+    pub(super) decorators: bool,
+    pub(super) bounds: bool,
+    pub(super) rests: bool,
+}
+
+impl Roles {
+    pub(super) fn of(parsed: &Parsed) -> Self {
+        let has_rule = |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().any(is);
+        Self {
+            decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
+            bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),
+            rests: parsed.patterns.iter().flatten().any(|pattern| matches!(pattern, Pattern::Rest { .. })),
+        }
+    }
+}
 
 /// What each kind is, by its id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
