@@ -55,6 +55,7 @@ use smallvec::SmallVec;
 
 pub use arrange::Shared;
 pub use asked::Asked;
+pub use packed::WordsOfNames;
 use program::Program;
 pub use tables::{Prepared, Resolved, Tables};
 pub use unit::Names;
@@ -85,6 +86,8 @@ struct Resolver<'p, 'a> {
     literals: FxHashMap<Name, ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
+    /// What types have under names, for each kind of symbol that is looked for.
+    members: FxHashMap<(SymbolRef, Name, Option<bool>), member::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
     /// What namespaces have under names that is no declaration.
@@ -113,6 +116,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             literals: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
+            members: FxHashMap::default(),
             generic: FxHashMap::default(),
             definitions: FxHashMap::default(),
             defined: FxHashMap::default(),

@@ -12,7 +12,7 @@ use crate::config::Limits;
 use crate::model::LanguageId;
 use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
 use crate::model::packed::{self, Reader, Writer};
-use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables};
+use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables, WordsOfNames};
 use crate::store::{Beside, FileRow, Places};
 
 /// Goes up when pieces, interfaces or the hashes in what was asked mean something else: older ones are not read then.
@@ -60,7 +60,7 @@ impl Known<'_> {
     /// stand in one piece of those that are saved together.
     pub(super) fn piece(&self, places: &[usize], has_facts: impl Fn(usize) -> bool, has_project_files: bool) -> Vec<u8> {
         let lasting = |file: FileId| self.places.file(file).unwrap_or(u32::MAX);
-        let mut piece = PieceWriter::default();
+        let (mut piece, mut words) = (PieceWriter::default(), WordsOfNames::default());
         for &place in places {
             let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
             let facts = |body: &mut Writer| {
@@ -72,7 +72,7 @@ impl Known<'_> {
             piece.add(lasting(id), facts, |body| {
                 let found = FileResolution { relations: self.relations[place].clone(), ..self.found[place].clone() };
                 packed::graph::write(body, &found, &lasting);
-                self.tables.write_asked(body, &self.asked[place], &lasting);
+                self.tables.write_asked(body, &mut words, &self.asked[place], &lasting);
             });
         }
         piece.finish(has_project_files.then_some(self.project_files))

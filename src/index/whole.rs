@@ -23,7 +23,7 @@ use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation, Target};
 use crate::model::packed::{self, Reader};
 use crate::model::{LanguageId, RepoPath, SkipReason, Step};
-use crate::resolve::{Names, Prepared, ProjectFile, Resolved, Shared, Tables};
+use crate::resolve::{Names, Prepared, ProjectFile, Resolved, Shared, Tables, WordsOfNames};
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
@@ -224,7 +224,7 @@ impl<'r> Resolving<'r> {
     fn piece(&self, facts: Placed) -> Result<Found, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
-        let mut piece = PieceWriter::default();
+        let (mut piece, mut words) = (PieceWriter::default(), WordsOfNames::default());
         let mut strays = Vec::new();
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
@@ -238,7 +238,7 @@ impl<'r> Resolving<'r> {
                 |_| (),
                 |body| {
                     packed::graph::write(body, &resolution, &key);
-                    self.tables.write_asked(body, &asked, &key);
+                    self.tables.write_asked(body, &mut words, &asked, &key);
                 },
             );
             self.counter.add_one();

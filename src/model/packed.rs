@@ -125,8 +125,8 @@ impl Writer {
         put(&mut self.bytes, number);
     }
 
-    /// Writes a word and gives its number.
-    fn put_word(&mut self, value: &str) -> u32 {
+    /// Writes a word and gives its number, which stands for it if it is written again.
+    pub fn put_word(&mut self, value: &str) -> u32 {
         let Self { ids, words, places, .. } = self;
         let hash = FxBuildHasher.hash_one(value);
         let is_value = |id: &u32| {

@@ -61,6 +61,22 @@ pub(super) struct Asking {
     pub(super) given: Files,
     pub(super) reach: Files,
     pub(super) questions: FxHashSet<Question>,
+    /// Types from outside of which it was asked which members they gain.
+    pub(super) gained: Texts,
+    /// Names of which it was asked whether some file has them, and none has.
+    pub(super) missing: Texts,
+}
+
+/// A set of texts, which are copied only when they are put in.
+#[derive(Default, Debug)]
+pub(super) struct Texts(FxHashSet<Box<str>>);
+
+impl Texts {
+    pub(super) fn insert(&mut self, text: &str) {
+        if !self.0.contains(text) {
+            self.0.insert(text.into());
+        }
+    }
 }
 
 /// Files in order, each as the step from the one before it.
@@ -107,12 +123,13 @@ impl FileList {
 impl Asking {
     pub(super) fn into_asked(self) -> Asked {
         let list = |files: Files| FileList::sorted(files.iter());
+        let about_texts = self.gained.0.into_iter().map(Question::Gained).chain(self.missing.0.into_iter().map(Question::NoName));
         Asked {
             facts: list(self.facts),
             links: list(self.links),
             given: list(self.given),
             reach: list(self.reach),
-            questions: sorted(self.questions.into_iter()),
+            questions: sorted(self.questions.into_iter().chain(about_texts)),
             unknown: false,
         }
     }

@@ -1,7 +1,7 @@
 //! Calls: which overload is meant, and what a call gives.
 
 use super::member::Member;
-use super::ty::Ty;
+use super::ty::{Ty, no_types};
 use super::{Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, Run};
@@ -91,7 +91,7 @@ impl Resolver<'_, '_> {
         let language = self.program.known(file).language;
         let last = super::flow::last_segment(name);
         if language.manifest.builtins.results.contains_key(last) {
-            return self.builtin_result(file, &Rc::from(last), &Rc::from([]), args);
+            return self.builtin_result(file, &Rc::from(last), &no_types(), args);
         }
         match language.flow(last) {
             Some((canonical, _)) => Ty::builtin(canonical, &[]),

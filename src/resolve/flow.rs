@@ -1,7 +1,7 @@
 //! What values give: their items, keys and parts, what awaiting, unwrapping and entering them yields; for builtin types by table.
 
 use super::infer::{ARRAY, MAPPING};
-use super::ty::Ty;
+use super::ty::{Ty, no_types};
 use super::{Name, Resolver};
 use crate::grammar::{FlowKind, TypeFlow};
 use crate::model::SymbolKind;
@@ -191,7 +191,7 @@ impl Resolver<'_, '_> {
         if let Some(result) = self.outside_member_of(object, name) {
             return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
         }
-        let none: Rc<[Ty]> = Rc::from([]);
+        let none = no_types();
         let inherited: Rc<str>;
         let (outer, args) = match object {
             Ty::Builtin(outer, args) | Ty::BuiltinType(outer, args) => (outer, args),

@@ -1,7 +1,7 @@
 //! What type an expression has. Values and types are one language of expressions; `ty` reads one as a value, `type_of` as a type.
 
 use super::member::Member;
-use super::ty::{Entity, Ty};
+use super::ty::{Entity, Ty, no_types};
 use super::{Name, Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, GUARD, Run, flags};
@@ -247,7 +247,7 @@ impl Resolver<'_, '_> {
             Entity::Symbols(symbols) => self.symbols_ty(symbols, as_type, None),
             Entity::Module(module) => Ty::Module(*module),
             Entity::External(name) => Ty::External(name.clone()),
-            Entity::Builtin(name) => Ty::BuiltinType(Rc::from(self.program.text(*name)), Rc::from([])),
+            Entity::Builtin(name) => Ty::BuiltinType(Rc::from(self.program.text(*name)), no_types()),
             Entity::Local(file, bindings) => {
                 let parts: Vec<Ty> = bindings.iter().map(|binding| self.binding_ty(*file, *binding)).collect();
                 // Where one of several values is not known, the known ones do not speak for all.
@@ -308,7 +308,7 @@ impl Resolver<'_, '_> {
         };
         let entry = self.program.symbol(chosen);
         match entry.kind {
-            kind if is_scope(kind) => Ty::Type(chosen, Rc::from([])),
+            kind if is_scope(kind) => Ty::Type(chosen, no_types()),
             SymbolKind::Variant if entry.ty.is_some() => Ty::Callable(symbols.clone(), receiver.cloned().map(Rc::new)),
             SymbolKind::Variant => self.container_instance(chosen, receiver),
             kind if kind.is_callable() => {

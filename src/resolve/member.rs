@@ -2,7 +2,7 @@
 
 use super::modules::Module;
 use super::order::{breadth_first, depth_first, merge};
-use super::ty::{Entity, Ty};
+use super::ty::{Entity, Ty, no_types};
 use super::{Name, Resolver, Symbols};
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
@@ -70,9 +70,9 @@ impl Resolver<'_, '_> {
             return known.clone();
         }
         // Ends circular bases: while it is being found out, a type has no bases.
-        let alone = Hierarchy { types: vec![(symbol, Rc::new([]))], ..Hierarchy::default() };
+        let alone = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
         self.linear.insert(symbol, Rc::new(alone));
-        let mut hierarchy = Hierarchy { types: vec![(symbol, Rc::new([]))], ..Hierarchy::default() };
+        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
         let mut parents: Vec<Vec<(SymbolRef, Rc<[Ty]>)>> = Vec::new();
         for base in self.direct_bases(symbol) {
             for base in base.alternatives() {
@@ -94,7 +94,7 @@ impl Resolver<'_, '_> {
             }
         }
         if let Some(interfaces) = self.program.implemented(symbol) {
-            parents.extend(interfaces.iter().map(|interface| vec![(*interface, Rc::from([]) as Rc<[Ty]>)]));
+            parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
         }
         let order = self.program.known(symbol.file).language.manifest.resolution.members;
         match order {
@@ -300,6 +300,20 @@ impl Resolver<'_, '_> {
     }
 
     fn symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
+        // While types are being found out, what is found need not be all.
+        if self.depth > 0 {
+            return self.find_symbol_members(symbol, name);
+        }
+        let key = (symbol, name, self.wanted);
+        if let Some(known) = self.members.get(&key) {
+            return known.clone();
+        }
+        let found = self.find_symbol_members(symbol, name);
+        self.members.insert(key, found.clone());
+        found
+    }
+
+    fn find_symbol_members(&mut self, symbol: SymbolRef, name: Name) -> Member {
         let entry = self.program.symbol(symbol);
         let found = self.type_member(symbol, name);
         if !found.is_empty() {

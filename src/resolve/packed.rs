@@ -3,12 +3,28 @@
 use super::Name;
 use super::asked::{Asked, FileList, Question, sorted};
 use super::tables::Tables;
+use super::unit::Names;
 use crate::model::graph::FileId;
 use crate::model::packed::{Pass, Reader, Writer};
+use rustc_hash::FxHashMap;
+
+/// The words of a writer that names are, as far as they have been written: files ask much about the same names.
+#[derive(Default, Debug)]
+pub struct WordsOfNames(FxHashMap<Name, u32>);
+
+impl WordsOfNames {
+    fn write(&mut self, writer: &mut Writer, name: Name, names: &Names) -> Option<()> {
+        if let Some(word) = self.0.get(&name) {
+            return writer.small(*word).map(drop);
+        }
+        self.0.insert(name, writer.put_word(names.text(name)));
+        Some(())
+    }
+}
 
 impl Tables {
-    /// Writes what was looked at for a file. `lasting` gives a file's number.
-    pub fn write_asked(&self, writer: &mut Writer, asked: &Asked, lasting: &impl Fn(FileId) -> u32) {
+    /// Writes what was looked at for a file. `lasting` gives a file's number; `words` is of the same writer.
+    pub fn write_asked(&self, writer: &mut Writer, words: &mut WordsOfNames, asked: &Asked, lasting: &impl Fn(FileId) -> u32) {
         let mut write = || -> Option<()> {
             writer.flag(asked.unknown)?;
             for files in [&asked.facts, &asked.links, &asked.given, &asked.reach] {
@@ -20,12 +36,18 @@ impl Tables {
                 })?;
             }
             writer.small(u32::try_from(asked.questions.len()).ok()?)?;
-            asked.questions.iter().try_for_each(|question| self.write_question(writer, question, lasting))
+            asked.questions.iter().try_for_each(|question| self.write_question(writer, words, question, lasting))
         };
         write().expect("a file asks fewer than 2^32 questions, and writing does not fail");
     }
 
-    fn write_question(&self, writer: &mut Writer, question: &Question, lasting: &impl Fn(FileId) -> u32) -> Option<()> {
+    fn write_question(
+        &self,
+        writer: &mut Writer,
+        words: &mut WordsOfNames,
+        question: &Question,
+        lasting: &impl Fn(FileId) -> u32,
+    ) -> Option<()> {
         let tag = match question {
             Question::Name(_) => 0,
             Question::NoName(_) => 1,
@@ -43,7 +65,7 @@ impl Tables {
         writer.number(tag)?;
         match question {
             Question::Name(name) | Question::Interfaces(name) | Question::Members(name) | Question::Macros(name) => {
-                writer.word(self.names.text(*name))?;
+                words.write(writer, *name, &self.names)?;
             }
             Question::NoName(text) | Question::Gained(text) => drop(writer.word(text)?),
             Question::Package(identity) => drop(writer.bits(*identity)?),
@@ -53,11 +75,11 @@ impl Tables {
             }
             Question::ChildOfFile(file, name) => {
                 writer.small(lasting(*file))?;
-                writer.word(self.names.text(*name))?;
+                words.write(writer, *name, &self.names)?;
             }
             Question::ChildOfPackage(identity, name) | Question::Space(identity, name) => {
                 writer.bits(*identity)?;
-                writer.word(self.names.text(*name))?;
+                words.write(writer, *name, &self.names)?;
             }
             Question::Spaces => {}
         }

@@ -9,7 +9,7 @@ use super::unit::Unit;
 use super::{Name, Symbols};
 use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
-use crate::model::facts::{ScopeId, Symbol};
+use crate::model::facts::{ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -34,7 +34,10 @@ impl<'a> Program<'a> {
 
     /// A view for the resolution of one file.
     pub(super) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
-        Self { own: Some((file, unit)), ..Self::over(tables) }
+        let program = Self { own: Some((file, unit)), ..Self::over(tables) };
+        // In languages that paste files into each other there is a question about nearly every name.
+        program.asked.borrow_mut().questions.reserve(unit.table.names.len());
+        program
     }
 
     /// What was asked.
@@ -96,7 +99,10 @@ impl<'a> Program<'a> {
     /// The name with this text, if some file has it.
     pub(super) fn named(&self, text: &str) -> Option<Name> {
         let name = self.tables.names.get(text);
-        self.ask(name.map_or_else(|| Question::NoName(text.into()), Question::Name));
+        match name {
+            Some(name) => self.ask(Question::Name(name)),
+            None => self.asked.borrow_mut().missing.insert(text),
+        }
         name
     }
 
@@ -126,7 +132,7 @@ impl<'a> Program<'a> {
 
     /// Members that a type from outside gains here.
     pub(super) fn gained(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
-        self.ask(Question::Gained(ty.into()));
+        self.asked.borrow_mut().gained.insert(ty);
         self.tables.gained.get(ty)
     }
 
@@ -220,8 +226,9 @@ impl<'a> Program<'a> {
     }
 
     pub(super) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<&'a Space> {
-        self.asked.borrow_mut().facts.insert(file);
-        self.tables.linkage.of_scope.get(&(file, scope))
+        // Blocks and types are no namespaces: that is seen sooner than looked up.
+        let may_be = matches!(self.unit(file)?.scope_kind(scope), ScopeKind::File | ScopeKind::Module);
+        may_be.then(|| self.tables.linkage.of_scope.get(&(file, scope))).flatten()
     }
 
     pub(super) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<&'a Space> {

@@ -45,11 +45,11 @@ pub(super) enum Ty {
 
 impl Ty {
     pub(super) fn instance(symbol: SymbolRef) -> Ty {
-        Ty::Instance(symbol, Rc::new([]))
+        Ty::Instance(symbol, no_types())
     }
 
     pub(super) fn builtin(name: &str, args: &[Ty]) -> Ty {
-        Ty::Builtin(Rc::from(name), Rc::from(args))
+        Ty::Builtin(Rc::from(name), if args.is_empty() { no_types() } else { Rc::from(args) })
     }
 
     pub(super) fn is_known(&self) -> bool {
@@ -99,6 +99,15 @@ impl Ty {
             other => other.clone(),
         }
     }
+}
+
+thread_local! {
+    static NO_TYPES: Rc<[Ty]> = Rc::new([]);
+}
+
+/// No type arguments, which most types have: a thread has them once.
+pub(super) fn no_types() -> Rc<[Ty]> {
+    NO_TYPES.with(Rc::clone)
 }
 
 fn add(distinct: &mut Vec<Ty>, ty: Ty) {
