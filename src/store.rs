@@ -6,7 +6,8 @@
 //! - `location` names the files of a repository: generations, temporary files, the writer's lock.
 //! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
 //! - `beside` keeps what was worked out for a generation in a file of its own, for other processes.
-//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit; `runs` is the way to these.
+//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit; `runs` is the way to these,
+//!   `sieve` tells them from the others of a run.
 //! - `write` turns a graph into the next generation; it appears by a rename or not at all.
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
 //! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
@@ -30,6 +31,7 @@ mod room;
 mod rows;
 mod runs;
 mod schema;
+mod sieve;
 mod statements;
 mod views;
 mod write;
@@ -40,8 +42,8 @@ pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};
 pub use location::{Location, Version, WriterLock};
-pub use names::{NameEntry, NameParts};
-pub use paths::PathTable;
+pub use names::NameEntry;
+pub use paths::{FileMark, PathTable};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
 pub use read::SymbolHead;
 pub use room::{Dropped, bytes_taken, make_room};
@@ -51,5 +53,6 @@ pub use rows::{
 };
 pub use runs::{NameRuns, NameWalk};
 pub use schema::FORMAT;
+pub use sieve::NameParts;
 pub use views::{VIEWS, View};
 pub use write::{Amendment, BuildInfo, Keys, Outline, Places, Published, carry_over, publish, publish_files};

@@ -104,7 +104,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         let admitted = match (self.tests, site.enclosing) {
             (Tests::Include, _) => true,
             (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
-            (tests, None) => tests.admits(self.lookup.file(site.file)?.test),
+            (tests, None) => tests.admits(self.lookup.place(site.file)?.test),
         };
         if admitted {
             gathered.add(end, through, certainty(site.verdict), site, self.follow);

@@ -4,7 +4,7 @@ use regex::Regex;
 
 use super::QueryError;
 use super::lookup::Lookup;
-use crate::store::{FileRow, LanguageKey};
+use crate::store::{FileMark, LanguageKey};
 
 /// Which files count.
 pub(super) struct FileFilter {
@@ -33,9 +33,9 @@ impl FileFilter {
         self.path.is_some() || self.language.is_some()
     }
 
-    pub(super) fn admits(&self, file: &FileRow) -> bool {
+    pub(super) fn admits(&self, file: FileMark<'_>) -> bool {
         self.language.is_none_or(|language| file.language == Some(language))
-            && self.path.as_ref().is_none_or(|path| path.admits(file.path.as_str()))
+            && self.path.as_ref().is_none_or(|path| path.admits(file.path))
     }
 }
 

@@ -121,7 +121,7 @@ pub fn grep(
         unreadable: Vec::new(),
     };
     let mut rows = snapshot.files()?;
-    rows.retain(|file| filter.admits(file));
+    rows.retain(|file| filter.admits(file.mark()));
     lookup.check()?;
     let not_text = rows.len();
     rows.retain(is_text);

@@ -1,8 +1,9 @@
 //! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -10,10 +11,22 @@ use super::{QueryError, SiteInfo, SymbolInfo};
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SymbolKind};
-use crate::store::{FileKey, FileRow, LanguageKey, NameKey, SiteRow, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow};
+use crate::store::{
+    FileKey, FileMark, FileRow, LanguageKey, NameKey, PathTable, SiteRow, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
+};
 
 /// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
 const MAX_NESTING: usize = 200;
+
+/// So many files are looked up by their rows before it is worth the time to have the table of all.
+const MAX_FILE_ROWS: usize = 100;
+
+/// Where a file is, and what else most results say of it.
+pub(super) struct Place {
+    pub(super) path: RepoPath,
+    pub(super) language: Option<LanguageKey>,
+    pub(super) test: bool,
+}
 
 /// See the module.
 pub(super) struct Lookup<'q> {
@@ -21,8 +34,12 @@ pub(super) struct Lookup<'q> {
     cancel: &'q CancelToken,
     languages: FxHashMap<LanguageKey, String>,
     files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
+    places: RefCell<FxHashMap<FileKey, Rc<Place>>>,
+    paths: OnceCell<Arc<PathTable>>,
     symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
     names: RefCell<FxHashMap<NameKey, Rc<str>>>,
+    /// By container: its name with those of the containers around it.
+    qualifiers: RefCell<FxHashMap<SymbolKey, Rc<str>>>,
 }
 
 impl<'q> Lookup<'q> {
@@ -33,8 +50,11 @@ impl<'q> Lookup<'q> {
             cancel,
             languages,
             files: RefCell::default(),
+            places: RefCell::default(),
+            paths: snapshot.known_path_table().map_or_else(OnceCell::new, OnceCell::from),
             symbols: RefCell::default(),
             names: RefCell::default(),
+            qualifiers: RefCell::default(),
         };
         lookup.check()?;
         Ok(lookup)
@@ -53,6 +73,30 @@ impl<'q> Lookup<'q> {
         let file = Rc::new(self.snapshot.file(key)?.ok_or_else(|| self.dangling("file", key.0))?);
         self.files.borrow_mut().insert(key, Rc::clone(&file));
         Ok(file)
+    }
+
+    /// What `look` sees of a file: for questions that look at very many.
+    pub(super) fn of_file<T>(&self, key: FileKey, look: impl FnOnce(FileMark<'_>) -> T) -> Result<T, QueryError> {
+        if self.paths.get().is_none() && self.files.borrow().len() >= MAX_FILE_ROWS {
+            let table = self.snapshot.path_table()?;
+            return Ok(look(self.paths.get_or_init(|| table).mark(key).ok_or_else(|| self.dangling("file", key.0))?));
+        }
+        match self.paths.get().and_then(|paths| paths.mark(key)) {
+            Some(mark) => Ok(look(mark)),
+            None => Ok(look(self.file(key)?.mark())),
+        }
+    }
+
+    /// Where a file is.
+    pub(super) fn place(&self, key: FileKey) -> Result<Rc<Place>, QueryError> {
+        if let Some(place) = self.places.borrow().get(&key) {
+            return Ok(Rc::clone(place));
+        }
+        let path = |mark: FileMark<'_>| RepoPath::new(mark.path).map(|path| (path, mark.language, mark.test));
+        let (path, language, test) = self.of_file(key, path)?.ok_or_else(|| self.dangling("file", key.0))?;
+        let place = Rc::new(Place { path, language, test });
+        self.places.borrow_mut().insert(key, Rc::clone(&place));
+        Ok(place)
     }
 
     pub(super) fn symbol(&self, key: SymbolKey) -> Result<Rc<SymbolRow>, QueryError> {
@@ -80,9 +124,9 @@ impl<'q> Lookup<'q> {
         Ok(name)
     }
 
-    /// The name of a file's language; empty for none.
-    pub(super) fn language(&self, file: &FileRow) -> &str {
-        file.language.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
+    /// The name of a language; empty for none.
+    pub(super) fn language(&self, key: Option<LanguageKey>) -> &str {
+        key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
     }
 
     /// The key of a language by its name; an error that lists the names if there is none.
@@ -110,22 +154,40 @@ impl<'q> Lookup<'q> {
         Ok(containers)
     }
 
+    /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
+    fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
+        let (mut next, mut inner, mut around): (_, Vec<(SymbolKey, Box<str>)>, Option<Rc<str>>) = (container, Vec::new(), None);
+        while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
+            around = self.qualifiers.borrow().get(&key).map(Rc::clone);
+            if around.is_some() {
+                break;
+            }
+            let (name, outer) = self.snapshot.name_and_container(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            next = outer;
+            inner.push((key, name));
+        }
+        for (key, name) in inner.into_iter().rev() {
+            let qualifier: Rc<str> = around.map_or_else(|| Rc::from(&*name), |around| Rc::from(format!("{around}.{name}")));
+            self.qualifiers.borrow_mut().insert(key, Rc::clone(&qualifier));
+            around = Some(qualifier);
+        }
+        Ok(around.unwrap_or_default())
+    }
+
     pub(super) fn is_test(&self, symbol: &SymbolRow) -> Result<bool, QueryError> {
-        Ok(symbol.flags & flags::TEST != 0 || self.file(symbol.file)?.test)
+        Ok(symbol.flags & flags::TEST != 0 || self.of_file(symbol.file, |file| file.test)?)
     }
 
     /// What a result says of a symbol. A symbol of a test file counts as test code.
     pub(super) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
-        let file = self.file(symbol.file)?;
-        let containers = self.containers(symbol)?;
-        let names: Vec<&str> = containers.iter().map(|container| &*container.name_text).collect();
+        let file = self.place(symbol.file)?;
         Ok(SymbolInfo {
             key: symbol.key,
             path: file.path.clone(),
             name: symbol.name_text.to_string(),
-            container: names.join("."),
+            container: self.qualifier(symbol.container)?.to_string(),
             kind: symbol.kind,
-            language: self.language(&file).to_owned(),
+            language: self.language(file.language).to_owned(),
             first_line: symbol.extent.start.line,
             last_line: symbol.extent.end.line,
             name_at: symbol.name_at,
@@ -143,7 +205,7 @@ impl<'q> Lookup<'q> {
 
     pub(super) fn site(&self, site: &SiteRow) -> Result<SiteInfo, QueryError> {
         Ok(SiteInfo {
-            path: self.file(site.file)?.path.clone(),
+            path: self.place(site.file)?.path.clone(),
             at: site.at,
             kind: site.kind,
             name: self.name(site.name)?.to_string(),

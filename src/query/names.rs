@@ -99,7 +99,7 @@ pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, Que
         0 => Err(QueryError::NoSuchPath { path: wanted.to_owned(), near: near_paths(lookup, wanted)? }),
         1 => lookup.file(found.swap_remove(0)),
         total => {
-            let choices = found.iter().take(MAX_LISTED).map(|&key| lookup.file(key).map(|file| file.path.to_string()));
+            let choices = found.iter().take(MAX_LISTED).map(|&key| lookup.place(key).map(|file| file.path.to_string()));
             let choices = choices.collect::<Result<_, _>>()?;
             Err(QueryError::AmbiguousPath { path: wanted.to_owned(), choices, total: total as u64 })
         }
@@ -223,7 +223,7 @@ pub(super) fn segments(name: &str) -> Vec<&str> {
 
 /// What may stand before a symbol's name: directories and the file's name without extension; containers.
 fn surroundings(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<(Vec<String>, Vec<String>), QueryError> {
-    let file = lookup.file(symbol.file)?;
+    let file = lookup.place(symbol.file)?;
     let path = file.path.as_str();
     let stem = match file.path.extension() {
         Some(extension) => &path[..path.len() - extension.len() - 1],
@@ -312,7 +312,8 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let mut names: Vec<(usize, usize, String, NameKey)> = Vec::new();
     let (mut near, mut ahead) = (Near::new(name, forgiven), Near::new(name, forgiven));
     let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
-    let runs = walk.runs_with(&parts_of_near(name, forgiven))?;
+    let wanted = parts_of_near(name, forgiven);
+    let runs = walk.runs_with(&wanted)?;
     let runs = walk.beginning(runs, |beginning, shared| ahead.may_begin(beginning, shared))?;
     let mut take = |own: &NameEntry<'_>| {
         if let Some(errors) = near.look(own.text, own.shared) {
@@ -321,19 +322,20 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
         }
         lookup.check().is_ok()
     };
-    walk.visit(&runs, |_| false, &mut take)?;
+    walk.visit(&wanted, &runs, |_| false, &mut take)?;
     walk.visit_later(&mut take)?;
     if lower.len() >= 3 {
         let known: FxHashSet<NameKey> = names.iter().map(|(.., key)| *key).collect();
         let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
-        let runs = walk.runs_with(&NameParts::none().or_all_of([lower.as_str()]))?;
+        let wanted = NameParts::none().or_all_of([lower.as_str()]);
+        let runs = walk.runs_with(&wanted)?;
         let mut take = |own: &NameEntry<'_>| {
             if !known.contains(&own.key) && text::contains_ignoring_case(own.text, &lower) {
                 names.push((5, own.text.len(), own.text.to_owned(), own.key));
             }
             lookup.check().is_ok()
         };
-        walk.visit(&runs, |_| false, &mut take)?;
+        walk.visit(&wanted, &runs, |_| false, &mut take)?;
         walk.visit_later(take)?;
     }
     lookup.check()?;

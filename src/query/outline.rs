@@ -207,7 +207,7 @@ fn top_symbols(lookup: &Lookup<'_>, file: &FileRow, limit: usize) -> Result<Vec<
 fn file_info(lookup: &Lookup<'_>, file: &FileRow) -> FileInfo {
     FileInfo {
         path: file.path.clone(),
-        language: Some(lookup.language(file)).filter(|name| !name.is_empty()).map(str::to_owned),
+        language: Some(lookup.language(file.language)).filter(|name| !name.is_empty()).map(str::to_owned),
         lines: file.lines,
         size: file.size,
         symbols: file.symbols,
@@ -230,7 +230,7 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
             module: format!("{}{}", ".".repeat(usize::from(import.level)), import.module),
             item: import.item.map(String::from),
             line: import.at.line,
-            target: import.target.map(|key| lookup.file(key).map(|file| file.path.clone())).transpose()?,
+            target: import.target.map(|key| lookup.place(key).map(|file| file.path.clone())).transpose()?,
         })
     });
     Ok(FileOutline {

@@ -284,7 +284,7 @@ fn heaviest(weights: &Weights, limit: usize) -> impl Iterator<Item = ((usize, us
 fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
     let mut shares: BTreeMap<&str, LanguageShare> = BTreeMap::new();
     for file in files {
-        let name = lookup.language(file);
+        let name = lookup.language(file.language);
         let empty = || LanguageShare { name: name.to_owned(), files: 0, lines: 0, symbols: 0 };
         let share = shares.entry(name).or_insert_with(empty);
         share.files += 1;

@@ -120,7 +120,7 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
         lookup.check()?;
         let file = lookup.file(site.file)?;
         let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
-        if kind_fits && filter.admits(&file) && params.tests.admits(is_test(&lookup, &site, &file)?) {
+        if kind_fits && filter.admits(file.mark()) && params.tests.admits(is_test(&lookup, &site, &file)?) {
             found.push(Found { certainty: certainty(site.verdict), file, site });
         }
     }

@@ -271,9 +271,9 @@ impl Filter<'_, '_> {
         {
             return Ok(None);
         }
-        let file = self.lookup.file(head.file)?;
-        let is_test = head.flags & flags::TEST != 0 || file.test;
-        let admitted = self.files.admits(&file) && params.tests.admits(is_test);
+        let (is_in, is_test) = self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
+        let is_test = head.flags & flags::TEST != 0 || is_test;
+        let admitted = is_in && params.tests.admits(is_test);
         Ok(admitted.then_some((matched, head, is_test)))
     }
 

@@ -122,7 +122,7 @@ pub fn status(snapshot: &Snapshot, params: &StatusParams, cancel: &CancelToken) 
                 entry.examples.push(file.path.clone());
             }
         } else {
-            let name = lookup.language(file);
+            let name = lookup.language(file.language);
             let entry = languages.entry(name).or_insert_with(|| LanguageStatus::empty(name));
             entry.add(file, with_problems.contains(&file.key));
         }

@@ -246,7 +246,7 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
     Ok(TraceNode {
         end: match edge.end {
             End::Symbol(symbol) => TraceEnd::Symbol(Box::new(lookup.info_of(symbol)?)),
-            End::File(file) => TraceEnd::File(lookup.file(file)?.path.clone()),
+            End::File(file) => TraceEnd::File(lookup.place(file)?.path.clone()),
             End::External(name) => TraceEnd::External(lookup.name(name)?.to_string()),
         },
         parent: node.parent,

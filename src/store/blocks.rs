@@ -149,20 +149,91 @@ pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, usize, u32))
     Some(())
 }
 
-/// Hands the names of a run to `visit`, until it says stop by false. None if the bytes are no run.
-pub(super) fn unpack(run: &[u8], mut visit: impl FnMut(Entry<'_>) -> bool) -> Option<bool> {
-    let mut rest = run;
-    let mut name: Vec<u8> = Vec::with_capacity(64);
-    while !rest.is_empty() {
-        let shared = take_text(&mut rest, &mut name)?;
-        let symbols = u32::try_from(take(&mut rest)?).ok()?;
-        let references = u32::try_from(take(&mut rest)?).ok()?;
-        let text = std::str::from_utf8(&name).ok()?;
-        if !visit(Entry { text, shared, symbols, references }) {
-            return Some(false);
+/// Separates names where they stand one after the other in lower case. No text has this byte.
+pub(super) const SEPARATOR: u8 = 0xff;
+
+/// The names of one run, one after the other, so that a question looks at all of them at once. Reading another run keeps the room.
+#[derive(Debug, Default)]
+pub(super) struct Run {
+    text: String,
+    /// The same in lower case as far as it is ASCII, with a separator before each name and after the last.
+    folded: Vec<u8>,
+    entries: Vec<RunEntry>,
+}
+
+/// A name of a run: where it stands, and what else is known of it.
+#[derive(Clone, Copy, Debug)]
+struct RunEntry {
+    start: u32,
+    end: u32,
+    shared: u32,
+    symbols: u32,
+    references: u32,
+}
+
+impl Run {
+    /// Takes in the names of a packed run in place of those before. None if the bytes are no run.
+    pub(super) fn read(&mut self, packed: &[u8]) -> Option<()> {
+        self.entries.clear();
+        let mut text = std::mem::take(&mut self.text).into_bytes();
+        text.clear();
+        // Where there is a separator in the other text, there is one here that is text.
+        text.push(0);
+        let (mut rest, mut before) = (packed, 1..1);
+        while !rest.is_empty() {
+            if self.entries.len() == RUN as usize {
+                return None;
+            }
+            let (shared, added) = (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
+            if shared > before.len() || added > rest.len() {
+                return None;
+            }
+            let start = text.len();
+            text.extend_from_within(before.start..before.start + shared);
+            text.extend_from_slice(&rest[..added]);
+            rest = &rest[added..];
+            before = start..text.len();
+            text.push(0);
+            self.entries.push(RunEntry {
+                start: u32::try_from(start).ok()?,
+                end: u32::try_from(before.end).ok()?,
+                shared: u32::try_from(shared).ok()?,
+                symbols: u32::try_from(take(&mut rest)?).ok()?,
+                references: u32::try_from(take(&mut rest)?).ok()?,
+            });
         }
+        self.text = String::from_utf8(text).ok()?;
+        self.folded.clear();
+        self.folded.extend_from_slice(self.text.as_bytes());
+        self.folded.make_ascii_lowercase();
+        self.folded[0] = SEPARATOR;
+        self.entries.iter().for_each(|entry| self.folded[entry.end as usize] = SEPARATOR);
+        // Each name is text by itself too: a letter that begins in one would end in a separator.
+        Some(())
     }
-    Some(true)
+
+    /// How many names it has.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The name at a place.
+    pub(super) fn entry(&self, place: usize) -> Option<Entry<'_>> {
+        let RunEntry { start, end, shared, symbols, references } = *self.entries.get(place)?;
+        let text = self.text.get(start as usize..end as usize)?;
+        Some(Entry { text, shared: shared as usize, symbols, references })
+    }
+
+    /// The names in lower case as far as they are ASCII, a separator before each and after the last.
+    pub(super) fn folded(&self) -> &[u8] {
+        &self.folded
+    }
+
+    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and where the separator after it is.
+    pub(super) fn place_of(&self, at: usize) -> (usize, usize) {
+        let place = self.entries.partition_point(|entry| entry.end as usize <= at);
+        (place, self.entries.get(place).map_or(self.folded.len(), |entry| entry.end as usize))
+    }
 }
 
 /// The runs of a list, counted from 0. None if the bytes are no list.
@@ -210,6 +281,11 @@ fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<usize> {
 }
 
 fn take(bytes: &mut &[u8]) -> Option<u64> {
+    // Most numbers take one byte.
+    if let Some((&byte @ ..0x80, rest)) = bytes.split_first() {
+        *bytes = rest;
+        return Some(byte.into());
+    }
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = bytes.split_first()?;
@@ -256,13 +332,16 @@ mod tests {
         .expect("tops");
         assert_eq!((of_runs.next(), letters_known > 20), (None, true));
         let mut out = Vec::new();
-        for run in &runs {
-            let whole = unpack(run, |entry| {
+        let mut run = Run::default();
+        for packed in &runs {
+            run.read(packed).expect("a run");
+            for entry in (0..run.len()).map(|place| run.entry(place).expect("a name")) {
                 assert_eq!((entry.symbols, entry.references), (out.len() as u32 % 7 + 1, out.len() as u32 * 31));
+                let before = out.last().filter(|_| !out.len().is_multiple_of(RUN as usize)).map_or("", String::as_str);
+                assert!(before.is_char_boundary(entry.shared) || !entry.text.is_ascii());
+                assert_eq!(before.as_bytes()[..entry.shared], entry.text.as_bytes()[..entry.shared]);
                 out.push(entry.text.to_owned());
-                true
-            });
-            assert_eq!(whole, Some(true));
+            }
         }
         assert_eq!(out, names);
         for (number, name) in names.iter().enumerate() {
@@ -279,16 +358,18 @@ mod tests {
     #[test]
     fn damaged_bytes_are_no_names() {
         let (runs, _) = packed(&["one".to_owned(), "only".to_owned()]);
+        let mut run = Run::default();
         for end in 1..runs[0].len() {
-            let mut seen = 0;
-            let whole = unpack(&runs[0][..end], |_| {
-                seen += 1;
-                true
-            });
-            assert!(whole.is_none() || seen < 2, "{end} bytes");
+            assert!(run.read(&runs[0][..end]).is_none() || run.len() < 2, "{end} bytes");
         }
-        assert_eq!(unpack(&[5, 1, b'a', 1, 0], |_| true), None, "nothing is shared with nothing");
-        assert_eq!(unpack(&[0, 1, 0xff, 1, 0], |_| true), None, "no text");
+        assert_eq!(run.read(&[5, 1, b'a', 1, 0]), None, "nothing is shared with nothing");
+        assert_eq!(run.read(&[0, 1, 0xff, 1, 0]), None, "no text");
+        assert_eq!(run.read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]), None, "no text, though the letters would be one");
+        let long = [[0, 1, b'a', 1, 0].as_slice(), &[1, 0, 1, 0].repeat(RUN as usize)].concat();
+        assert_eq!(run.read(&long), None, "more names than a run has");
+        assert_eq!(run.read(&long[..long.len() - 4]), Some(()));
+        assert_eq!(run.place_of(0), (0, 2));
+        assert_eq!(run.place_of(2), (1, 4));
         assert_eq!(visit_tops(&[1, 1, b'a', 0], |_, _, _| {}), None, "nothing is shared with nothing");
         assert_eq!(runs_of(&[0x80]), None);
         assert_eq!(runs_of(&[0]), None);

@@ -1,5 +1,4 @@
-//! The names of symbols by their text: as a whole, by their beginning, and what may be asked for of their parts. See `runs` for the way
-//! to the names that have these.
+//! The names of symbols by their text: as a whole and by their beginning. See `runs` for the way to names by their parts.
 
 use std::cmp::Ordering;
 
@@ -53,45 +52,6 @@ pub struct NameEntry<'n> {
     /// How many symbols have it, and how often the one of them that is used most is referred to; none where that has to be
     /// looked up.
     pub figures: Option<(u32, u32)>,
-}
-
-/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of the beginnings, when ASCII case is
-/// ignored.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct NameParts {
-    pub(super) alternatives: Vec<Vec<String>>,
-    pub(super) beginnings: Vec<String>,
-}
-
-impl NameParts {
-    /// Every name.
-    pub fn every() -> Self {
-        Self { alternatives: vec![Vec::new()], beginnings: Vec::new() }
-    }
-
-    /// None yet.
-    pub fn none() -> Self {
-        Self::default()
-    }
-
-    /// These, and the names that have all of `parts` in them.
-    pub fn or_all_of<'p>(mut self, parts: impl IntoIterator<Item = &'p str>) -> Self {
-        self.alternatives.push(parts.into_iter().map(str::to_owned).collect());
-        self
-    }
-
-    /// These, and the names that begin with `text` when ASCII case is ignored.
-    pub fn or_beginning_with(mut self, text: &str) -> Self {
-        self.beginnings.push(text.to_owned());
-        self
-    }
-
-    /// These, and those that are `other`.
-    pub fn or(mut self, other: Self) -> Self {
-        self.alternatives.extend(other.alternatives);
-        self.beginnings.extend(other.beginnings);
-        self
-    }
 }
 
 impl Snapshot {

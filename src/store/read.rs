@@ -111,6 +111,12 @@ impl Snapshot {
         self.one(statements::SYMBOL_BY_KEY, [key.0], symbol_row)
     }
 
+    /// The name of the symbol of a key, and the symbol around it.
+    pub fn name_and_container(&self, key: SymbolKey) -> Result<Option<(Box<str>, Option<SymbolKey>)>, StoreError> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, optional(row, 1)?.map(SymbolKey)));
+        self.one(statements::NAME_AND_CONTAINER, [key.0], read)
+    }
+
     /// The symbols that have a name.
     pub fn symbols_named(&self, name: NameKey) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(statements::SYMBOLS_OF_NAME, [name.0], symbol_row)

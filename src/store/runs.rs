@@ -6,11 +6,12 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::blocks;
+use super::blocks::{self, Run};
 use super::connection::Snapshot;
 use super::error::{StoreError, StoreErrorKind};
-use super::names::{NameEntry, NameParts};
+use super::names::NameEntry;
 use super::rows::NameKey;
+use super::sieve::{NameParts, Sieve};
 use super::statements;
 
 /// The tops of all runs, as long as a store is open.
@@ -33,8 +34,10 @@ impl NameRuns {
     }
 
     fn every(runs: usize) -> Self {
-        let mut every = Self::none(runs);
-        (0..runs).for_each(|run| every.add(run));
+        let mut every = Self { bits: vec![u64::MAX; runs.div_ceil(64)] };
+        if let Some(last) = every.bits.last_mut().filter(|_| !runs.is_multiple_of(64)) {
+            *last >>= 64 - runs % 64;
+        }
         every
     }
 
@@ -50,7 +53,11 @@ impl NameRuns {
     }
 
     fn iter(&self) -> impl Iterator<Item = usize> {
-        (0..self.bits.len() * 64).filter(|run| self.has(*run))
+        let in_word = |(at, bits): (usize, &u64)| {
+            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| Some(bits & (bits - 1)).filter(|bits| *bits != 0))
+                .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
+        };
+        self.bits.iter().enumerate().flat_map(in_word)
     }
 
     /// How many there are.
@@ -83,6 +90,8 @@ pub struct NameWalk<'s> {
     unsure: NameRuns,
     visited: NameRuns,
     left: usize,
+    /// The names of the run that was visited last.
+    run: Run,
 }
 
 impl<'s> NameWalk<'s> {
@@ -92,7 +101,7 @@ impl<'s> NameWalk<'s> {
         let none = NameRuns::none(tops.most.len());
         let mut unsure = none.clone();
         changed.iter().for_each(|(key, _)| unsure.add((key.saturating_sub(1) / blocks::RUN) as usize));
-        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
+        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most, run: Run::default() })
     }
 
     /// The runs that may have the wanted names.
@@ -144,10 +153,11 @@ impl<'s> NameWalk<'s> {
         whole.map(|()| kept).ok_or_else(|| damaged(self.snapshot, "the tops of runs cannot be read"))
     }
 
-    /// Hands the names in these runs to `visit`, until it says stop by false. Before each run `is_enough` is asked whether to go on, with
-    /// the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
+    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false. Before each run `is_enough` is asked whether
+    /// to go on, with the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
     pub fn visit(
         &mut self,
+        wanted: &NameParts,
         runs: &NameRuns,
         mut is_enough: impl FnMut(u32) -> bool,
         mut visit: impl FnMut(&NameEntry<'_>) -> bool,
@@ -158,45 +168,62 @@ impl<'s> NameWalk<'s> {
         };
         let mut order: Vec<(Reverse<u32>, usize)> =
             runs.iter().filter(|run| !self.visited.has(*run)).map(|run| (Reverse(most_in(run)), run)).collect();
+        // Of those for which there is no time the order does not matter, but for that of the first.
+        if self.left < order.len() {
+            order.select_nth_unstable(self.left);
+            order.truncate(self.left + 1);
+        }
         order.sort_unstable();
+        let sieve = Sieve::new(wanted);
         for (Reverse(most), run) in order {
             if self.left == 0 || is_enough(most) {
                 return Ok(false);
             }
             self.left -= 1;
             self.visited.add(run);
-            if !self.visit_run(run, &mut visit)? {
+            if !self.visit_run(&sieve, run, &mut visit)? {
                 return Ok(false);
             }
         }
         Ok(true)
     }
 
-    fn visit_run(&self, run: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
-        let (mut whole, mut gone) = (None, false);
-        self.snapshot.visit(statements::NAME_RUN, [run + 1], |row| {
-            // There are not more names than keys.
-            let mut key = u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(blocks::RUN);
-            whole = blocks::unpack(row.get_ref(0)?.as_blob()?, |entry| {
-                key = key.saturating_add(1);
-                let figures = match self.changed.get(&key) {
-                    None => Some((entry.symbols, entry.references)),
-                    Some(true) => None,
-                    // No symbol has it any more. What the next name shares with it, it does not share with the one before.
-                    Some(false) => {
-                        gone = true;
-                        return true;
-                    }
-                };
-                let shared = if std::mem::take(&mut gone) { 0 } else { entry.shared };
-                visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures })
-            });
+    fn visit_run(&mut self, sieve: &Sieve, at: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
+        let run = &mut self.run;
+        let mut is_whole = false;
+        self.snapshot.visit(statements::NAME_RUN, [at + 1], |row| {
+            is_whole = run.read(row.get_ref(0)?.as_blob()?).is_some();
             Ok(false)
         })?;
-        whole.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))
+        if !is_whole {
+            return Err(damaged(self.snapshot, "a run of names cannot be read"));
+        }
+        let mut picked = sieve.pick(run);
+        // What the names since the one that was handed out last share with the ones before them.
+        let (mut next, mut shared) = (0, usize::MAX);
+        while picked != 0 {
+            let place = picked.trailing_zeros() as usize;
+            picked &= picked - 1;
+            let since = (next..=place).filter_map(|place| run.entry(place)).map(|entry| entry.shared);
+            (next, shared) = (place + 1, since.fold(shared, usize::min));
+            let Some(entry) = run.entry(place) else { continue };
+            // There are not more names than keys.
+            let key = u32::try_from(at * blocks::RUN as usize + place + 1).unwrap_or(u32::MAX);
+            let figures = match self.changed.get(&key) {
+                None => Some((entry.symbols, entry.references)),
+                Some(true) => None,
+                // No symbol has it any more.
+                Some(false) => continue,
+            };
+            if !visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures }) {
+                return Ok(false);
+            }
+            shared = usize::MAX;
+        }
+        Ok(true)
     }
 
-    /// Hands the names that came after the runs were made to `visit`, until it says stop by false.
+    /// Hands all names that came after the runs were made to `visit`, until it says stop by false.
     pub fn visit_later(&self, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
         self.snapshot.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
             let key = NameKey(row.get(0)?);
@@ -211,12 +238,12 @@ impl Snapshot {
         NameWalk::new(self, at_most)
     }
 
-    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: parts of
-    /// few letters are not looked up, and what is looked up are runs of names.
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: names that came
+    /// after the runs were made are all handed out.
     pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
         let mut walk = self.walk_names(usize::MAX)?;
         let runs = walk.runs_with(wanted)?;
-        if walk.visit(&runs, |_| false, &mut visit)? { walk.visit_later(visit) } else { Ok(()) }
+        if walk.visit(wanted, &runs, |_| false, &mut visit)? { walk.visit_later(visit) } else { Ok(()) }
     }
 
     fn run_tops(&self) -> Result<&RunTops, StoreError> {

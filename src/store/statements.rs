@@ -91,7 +91,7 @@ statements! {
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
     PATHS = "SELECT id, path FROM file ORDER BY path";
-    PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols FROM file ORDER BY id";
+    PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols, language, flags FROM file ORDER BY id";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
@@ -114,6 +114,7 @@ statements! {
          OR s.start_line + s.name_down BETWEEN ?3 AND ?4) ORDER BY s.id"
     );
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
+    NAME_AND_CONTAINER = "SELECT n.text, s.container FROM symbol s JOIN name n ON n.id = s.name WHERE s.id = ?1";
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
     SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 AND id < ?2";
     NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \

@@ -79,7 +79,7 @@ fn meant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &str) -> Result<Vec<Sy
         let mut found = names::all(lookup, part)?;
         let mut admitted = Vec::new();
         for symbol in found.drain(..) {
-            if filter.admits(&*lookup.file(symbol.file)?) {
+            if lookup.of_file(symbol.file, |file| filter.admits(file))? {
                 admitted.push(symbol);
             }
         }
@@ -158,9 +158,9 @@ fn score_names(lookup: &Lookup<'_>, filter: &FileFilter, words: &[Word]) -> Resu
         lookup.check()?;
         let by_name: f64 = fits.iter().zip(&rarity).map(|(fit, rarity)| fit * rarity).sum();
         for head in lookup.snapshot.symbol_heads(name)? {
-            let file = lookup.file(head.file)?;
-            if filter.admits(&file) {
-                let weight = weight_of(&head, head.flags & flags::TEST != 0 || file.test);
+            let (is_admitted, is_test) = lookup.of_file(head.file, |file| (filter.admits(file), file.test))?;
+            if is_admitted {
+                let weight = weight_of(&head, head.flags & flags::TEST != 0 || is_test);
                 scored.push(Scored { head, score: by_name * weight + f64::from(head.references + 1).ln() * 0.15 });
             }
         }
@@ -192,7 +192,7 @@ fn surroundings(lookup: &Lookup<'_>, row: &SymbolRow, words: &[Word]) -> Result<
     for container in lookup.containers(row)? {
         take(&container.name_text, 0.8);
     }
-    take(lookup.file(row.file)?.path.as_str(), 0.5);
+    take(lookup.place(row.file)?.path.as_str(), 0.5);
     take(&row.doc, 0.4);
     // In the order of the words, so that the sum is always the same.
     Ok(words.iter().filter_map(|word| best.get(word.text.as_str())).sum())

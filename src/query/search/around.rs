@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::matching::{Pattern, WordSet};
 use super::scan::MAX_RUNS_OF_WORD;
 use super::{Filter, Found, Match};
-use crate::query::{QueryError, text};
+use crate::query::QueryError;
 use crate::store::{FileKey, NameEntry, NameKey, NameParts, PathTable, SymbolHead, SymbolKey};
 
 /// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
@@ -70,19 +70,18 @@ impl Walk<'_, '_, '_> {
         let word = &self.pattern.words()[self.rarest];
         let mut names = Vec::new();
         let mut walk = lookup.snapshot.walk_names(MAX_RUNS_OF_WORD)?;
-        let runs = walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?;
+        let wanted = NameParts::none().or_all_of([word.as_str()]);
+        let runs = walk.runs_with(&wanted)?;
         let mut take = |name: &NameEntry<'_>| {
-            if text::contains_ignoring_case(name.text, word) || !word.is_ascii() {
-                let own = self.pattern.words_in(name.text);
-                if own.has(self.rarest) {
-                    let is_found = self.pattern.fits(name.text).is_some();
-                    let most = name.figures.map_or(u32::MAX, |(_, most)| most);
-                    names.push((Reverse(most), Name { key: name.key, own, is_found }));
-                }
+            let own = self.pattern.words_in(name.text);
+            if own.has(self.rarest) {
+                let is_found = self.pattern.fits(name.text).is_some();
+                let most = name.figures.map_or(u32::MAX, |(_, most)| most);
+                names.push((Reverse(most), Name { key: name.key, own, is_found }));
             }
             lookup.check().is_ok()
         };
-        let is_complete = walk.visit(&runs, |_| false, &mut take)?;
+        let is_complete = walk.visit(&wanted, &runs, |_| false, &mut take)?;
         walk.visit_later(take)?;
         // What is used most first: if it cannot be everything, it is the best.
         names.sort_unstable_by_key(|(most, name)| (*most, name.key));

@@ -42,11 +42,12 @@ impl<'q> Gathering<'q> {
         Ok(self.walk.runs_with(wanted)?)
     }
 
-    /// Takes the names in these runs that fit. If the best of them cannot fit better than `best_left`, the walk ends when the list is
+    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them cannot fit better than `best_left`, the walk ends when the list is
     /// full of names that fit at least as well and are used as often.
     fn take(
         &mut self,
         filter: &Filter<'_, '_>,
+        wanted: &NameParts,
         runs: &NameRuns,
         best_left: Option<Match>,
         mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>,
@@ -59,7 +60,7 @@ impl<'q> Gathering<'q> {
             seen += 1;
             seen > LEAST_RUNS && fullness.borrow().is_full(most)
         };
-        self.is_complete &= self.walk.visit(runs, is_enough, |name| {
+        self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
                 let found = NameFound { matched, key: name.key, figures: name.figures };
                 fullness.borrow_mut().add(&found);
@@ -149,7 +150,9 @@ impl Filter<'_, '_> {
         let fits = |name: &NameEntry<'_>| pattern.fits(name.text);
         let is_bounded = self.params.mode == SearchMode::Words;
         let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
-        let mut ways = pattern.ways().iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
+        let wanted = pattern.ways();
+        let mut ways = wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
+        let wanted = wanted.into_iter().fold(NameParts::none(), NameParts::or);
         // The rarest way first: by a common one alone a rare name would not be come to.
         ways.sort_by_key(NameRuns::count);
         if let Some(beginning) = pattern.best_names() {
@@ -160,9 +163,9 @@ impl Filter<'_, '_> {
                     let alike = gathering.walk.beginning(way.clone(), |beginning, _| pattern.may_be_all_of(beginning))?;
                     runs = runs.or(&alike);
                 }
-                gathering.take(self, &runs, None, fits)?;
+                gathering.take(self, &wanted, &runs, None, fits)?;
             } else {
-                gathering.take(self, &runs, Some(Match::Prefix), fits)?;
+                gathering.take(self, &wanted, &runs, Some(Match::Prefix), fits)?;
             }
         }
         for way in &ways {
@@ -174,7 +177,7 @@ impl Filter<'_, '_> {
                 gathering.is_complete = false;
                 break;
             }
-            gathering.take(self, way, is_bounded.then_some(Match::Words), fits)?;
+            gathering.take(self, &wanted, way, is_bounded.then_some(Match::Words), fits)?;
         }
         gathering.take_later(fits)?;
         gathering.finish(self)
@@ -187,7 +190,8 @@ impl Filter<'_, '_> {
             return Ok(Matches { is_complete: was_complete, ..Matches::all_of(Vec::new()) });
         }
         let mut gathering = Gathering::new(self, MAX_RUNS_MISTYPED)?;
-        let runs = gathering.runs_with(&pattern.parts_of_resembling())?;
+        let wanted = pattern.parts_of_resembling();
+        let runs = gathering.runs_with(&wanted)?;
         // All of them are asked: each remembers what it has seen.
         let mut ahead = pattern.resembling();
         let runs = gathering.walk.beginning(runs, |beginning, shared| {
@@ -196,7 +200,7 @@ impl Filter<'_, '_> {
         let mut fits = |name: &NameEntry<'_>| {
             (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
         };
-        gathering.take(self, &runs, Some(Match::Fuzzy), &mut fits)?;
+        gathering.take(self, &wanted, &runs, Some(Match::Fuzzy), &mut fits)?;
         gathering.take_later(&mut fits)?;
         let mut found = gathering.finish(self)?;
         found.is_complete &= was_complete;
@@ -259,7 +263,7 @@ impl Filter<'_, '_> {
             let mut gathering = Gathering::new(self, MAX_RUNS_OF_WORD)?;
             let runs = gathering.runs_with(&wanted)?;
             let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
-            gathering.take(self, &runs, Some(Match::SomeWords), fits)?;
+            gathering.take(self, &wanted, &runs, Some(Match::SomeWords), fits)?;
             gathering.take_later(fits)?;
             found = gathering.finish(self)?;
             found.is_complete &= was_complete;
