@@ -32,6 +32,7 @@ mod rows;
 mod runs;
 mod schema;
 mod sieve;
+mod sites;
 mod statements;
 mod views;
 mod write;

@@ -2,6 +2,8 @@
 //!
 //! `trace` and `explore` walk it; both see the same edges.
 
+use std::cell::RefCell;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -44,8 +46,19 @@ pub(super) struct Neighbours {
     pub(super) edges: Vec<Edge>,
     /// Sites that are too vague, with how vague, in order of place.
     pub(super) vague: Vec<(SiteRow, Certainty)>,
+    /// So many more are too vague, which were not asked for: unresolved sites with the name.
+    pub(super) unlisted: u64,
     /// Sites by certainty, followed or not, without dispatch.
     pub(super) counts: Counts,
+}
+
+/// What is wanted of the unresolved sites with a symbol's name, where they are not followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Unresolved {
+    /// Each of them.
+    Listed,
+    /// Their number: symbols far from where a walk began often have a name in common.
+    Counted,
 }
 
 /// What the walk follows.
@@ -55,32 +68,54 @@ pub(super) struct CallGraph<'l, 'q> {
     dispatch: bool,
     follow: Certainty,
     tests: Tests,
+    /// By name: how many unresolved sites have it.
+    unresolved: RefCell<FxHashMap<NameKey, u64>>,
 }
 
 impl<'l, 'q> CallGraph<'l, 'q> {
     pub(super) fn new(lookup: &'l Lookup<'q>, kinds: &[SiteKind], dispatch: bool, follow: Certainty, tests: Tests) -> Self {
-        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests }
+        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests, unresolved: RefCell::default() }
     }
 
     /// Who leads to a symbol.
-    pub(super) fn callers(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
+    pub(super) fn callers(&self, symbol: SymbolKey, unresolved: Unresolved) -> Result<Neighbours, QueryError> {
         let row = self.lookup.symbol(symbol)?;
         let mut gathered = Gathered::default();
-        for key in self.meant_by(&row)? {
+        let same = self.lookup.same_thing(symbol)?;
+        for key in self.meant_by(&row, same.clone())? {
             self.take_all(&mut gathered, key, None)?;
             for site in self.lookup.snapshot.sites_possibly_to(key)? {
                 self.take(&mut gathered, site, None)?;
             }
         }
-        for site in self.lookup.snapshot.unresolved_named(row.name)? {
-            self.take(&mut gathered, site, None)?;
+        if unresolved == Unresolved::Counted && self.follow < Certainty::Textual {
+            gathered.unlisted = self.unresolved_named(row.name)?;
+            gathered.counts.textual += gathered.unlisted;
+        } else {
+            for site in self.lookup.snapshot.unresolved_named(row.name)? {
+                self.take(&mut gathered, site, None)?;
+            }
         }
         if self.dispatch {
-            for overridden in self.hierarchy(symbol, Upwards::Yes)? {
+            for overridden in self.hierarchy(same, Upwards::Yes)? {
                 self.take_all(&mut gathered, overridden, Some(overridden))?;
             }
         }
         Ok(gathered.finish())
+    }
+
+    /// How many of the unresolved sites with a name count.
+    fn unresolved_named(&self, name: NameKey) -> Result<u64, QueryError> {
+        if let Some(count) = self.unresolved.borrow().get(&name) {
+            return Ok(*count);
+        }
+        let mut count = 0;
+        for site in self.lookup.snapshot.unresolved_named(name)? {
+            self.lookup.check()?;
+            count += u64::from(self.counts(&site)?);
+        }
+        self.unresolved.borrow_mut().insert(name, count);
+        Ok(count)
     }
 
     /// Takes every site that leads to a symbol.
@@ -96,20 +131,24 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<SymbolKey>) -> Result<(), QueryError> {
         self.lookup.check()?;
-        if !self.kinds.contains(&site.kind) {
-            return Ok(());
-        }
-        let end = site.enclosing.map_or(End::File(site.file), End::Symbol);
-        // Rows are looked at only where they decide: a common name has thousands of sites.
-        let admitted = match (self.tests, site.enclosing) {
-            (Tests::Include, _) => true,
-            (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
-            (tests, None) => tests.admits(self.lookup.place(site.file)?.test),
-        };
-        if admitted {
+        if self.counts(&site)? {
+            let end = site.enclosing.map_or(End::File(site.file), End::Symbol);
             gathered.add(end, through, certainty(site.verdict), site, self.follow);
         }
         Ok(())
+    }
+
+    /// Whether a site is of a kind that is followed, and written where it counts.
+    fn counts(&self, site: &SiteRow) -> Result<bool, QueryError> {
+        if !self.kinds.contains(&site.kind) {
+            return Ok(false);
+        }
+        // Rows are looked at only where they decide: a common name has thousands of sites.
+        Ok(match (self.tests, site.enclosing) {
+            (Tests::Include, _) => true,
+            (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
+            (tests, None) => tests.admits(self.lookup.place(site.file)?.test),
+        })
     }
 
     /// Where a symbol leads.
@@ -137,7 +176,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                     return Ok(());
                 }
                 if self.dispatch && degree <= self.follow {
-                    for overriding in self.hierarchy(target, Upwards::No)? {
+                    for overriding in self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)? {
                         gathered.add(End::Symbol(overriding), Some(target), degree, site.clone(), self.follow);
                     }
                 }
@@ -165,10 +204,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
-    /// What a site may lead to that means this symbol: it, its declarations, for a type its constructors, and for the only
+    /// What a site may lead to that means this symbol: it and its declarations, which are `same`, for a type its constructors, and for the only
     /// constructor of a type the type.
-    fn meant_by(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
-        let mut meant = self.lookup.same_thing(row.key)?;
+    fn meant_by(&self, row: &SymbolRow, same: Vec<SymbolKey>) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut meant = same;
         if row.kind == SymbolKind::Constructor
             && let Some(container) = row.container
             && self.lookup.constructors_of(container)?.len() == 1
@@ -192,9 +231,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(bodies)
     }
 
-    /// The methods that one overrides (upwards) or that override it, directly and further away.
-    fn hierarchy(&self, symbol: SymbolKey, upwards: Upwards) -> Result<Vec<SymbolKey>, QueryError> {
-        let mut found = self.lookup.same_thing(symbol)?;
+    /// The methods that one overrides (upwards) or that override it, directly and further away. `same` are its declarations and itself.
+    fn hierarchy(&self, same: Vec<SymbolKey>, upwards: Upwards) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut found = same;
         let own = found.len();
         let mut next = 0;
         while let Some(&key) = found.get(next).filter(|_| found.len() < MAX_RELATED) {
@@ -249,6 +288,7 @@ struct Gathered {
     edges: Vec<Edge>,
     places: FxHashMap<(End, Option<SymbolKey>), usize>,
     vague: Vec<(SiteRow, Certainty)>,
+    unlisted: u64,
     counts: Counts,
 }
 
@@ -299,6 +339,6 @@ impl Gathered {
         });
         self.vague.sort_by_key(|(site, degree)| (*degree, site.key));
         self.vague.dedup_by_key(|(site, _)| site.key);
-        Neighbours { edges: self.edges, vague: self.vague, counts: self.counts }
+        Neighbours { edges: self.edges, vague: self.vague, unlisted: self.unlisted, counts: self.counts }
     }
 }

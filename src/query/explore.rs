@@ -3,7 +3,7 @@
 mod connect;
 mod relevance;
 
-use super::calls::{CallGraph, End, Neighbours};
+use super::calls::{CallGraph, End, Neighbours, Unresolved};
 use super::filter::FileFilter;
 use super::lookup::Lookup;
 use super::show::{Excerpt, excerpt};
@@ -134,7 +134,7 @@ fn describe(
     let (first, last) = (info.first_line, info.last_line);
     let shown = last.min(first.saturating_add(params.lines_per_symbol.saturating_sub(1)));
     let source = excerpt(files, &*lookup.file(symbol.file)?, None, first, shown);
-    let calling = uses.callers(symbol.key)?;
+    let calling = uses.callers(symbol.key, Unresolved::Counted)?;
     let mut callers = symbols_at(lookup, &calling, symbol.key)?;
     callers.sort_by_key(|caller| (caller.is_test(), std::cmp::Reverse(caller.references), caller.key));
     let mut callees = symbols_at(lookup, &calls.callees(symbol.key)?, symbol.key)?;

@@ -155,7 +155,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
-    fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
+    pub(super) fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
         let (mut next, mut inner, mut around): (_, Vec<(SymbolKey, Box<str>)>, Option<Rc<str>>) = (container, Vec::new(), None);
         while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
             around = self.qualifiers.borrow().get(&key).map(Rc::clone);

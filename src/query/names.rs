@@ -314,7 +314,7 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let mut walk = lookup.snapshot.walk_names(MAX_RUNS)?;
     let wanted = parts_of_near(name, forgiven);
     let runs = walk.runs_with(&wanted)?;
-    let runs = walk.beginning(runs, |beginning, shared| ahead.may_begin(beginning, shared))?;
+    let runs = walk.beginning(&runs, |beginning, shared| ahead.may_begin(beginning, shared));
     let mut take = |own: &NameEntry<'_>| {
         if let Some(errors) = near.look(own.text, own.shared) {
             let score = if own.text == name { 0 } else { 1 + errors };

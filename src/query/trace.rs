@@ -4,7 +4,7 @@ mod path;
 mod seen;
 
 use self::seen::Seen;
-use super::calls::{CallGraph, Edge, End};
+use super::calls::{CallGraph, Edge, End, Unresolved};
 use super::lookup::Lookup;
 use super::names;
 use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests, Total};
@@ -186,11 +186,11 @@ struct LightNode {
 }
 
 fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params: &TraceParams) -> Result<TraceTree, QueryError> {
-    let step = |symbol| match params.direction {
-        Direction::Callers => graph.callers(symbol),
+    let step = |symbol, unresolved| match params.direction {
+        Direction::Callers => graph.callers(symbol, unresolved),
         Direction::Callees => graph.callees(symbol),
     };
-    let first = step(root)?;
+    let first = step(root, Unresolved::Listed)?;
     let mut tree = TraceTree {
         nodes: Vec::new(),
         total: Total::Exact(0),
@@ -217,7 +217,8 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
             is_complete = false;
             break;
         }
-        let neighbours = step(symbol)?;
+        let neighbours = step(symbol, Unresolved::Counted)?;
+        nodes[place].not_followed.textual += neighbours.unlisted;
         for (_, degree) in &neighbours.vague {
             nodes[place].not_followed.add(*degree);
         }

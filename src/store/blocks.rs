@@ -136,15 +136,15 @@ impl Tops {
     }
 }
 
-/// Hands to `visit` of each run what its names begin with, in lower case, how many bytes of that are as for the run before, and how
-/// often the one of them that is used most is. None if the bytes are no tops.
-pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, usize, u32)) -> Option<()> {
+/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of them that is used most is. None if the
+/// bytes are no tops.
+pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
-        let shared = take_text(&mut rest, &mut beginning)?;
+        take_text(&mut rest, &mut beginning)?;
         let most = u32::try_from(take(&mut rest)?).ok()?;
-        visit(std::str::from_utf8(&beginning).ok()?, shared, most);
+        visit(std::str::from_utf8(&beginning).ok()?, most);
     }
     Some(())
 }
@@ -152,8 +152,8 @@ pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, usize, u32))
 /// Separates names where they stand one after the other in lower case. No text has this byte.
 pub(super) const SEPARATOR: u8 = 0xff;
 
-/// The names of one run, one after the other, so that a question looks at all of them at once. Reading another run keeps the room.
-#[derive(Debug, Default)]
+/// The names of one run, one after the other, so that a question looks at all of them at once.
+#[derive(PartialEq, Eq, Debug)]
 pub(super) struct Run {
     text: String,
     /// The same in lower case as far as it is ASCII, with a separator before each name and after the last.
@@ -162,7 +162,7 @@ pub(super) struct Run {
 }
 
 /// A name of a run: where it stands, and what else is known of it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct RunEntry {
     start: u32,
     end: u32,
@@ -172,16 +172,16 @@ struct RunEntry {
 }
 
 impl Run {
-    /// Takes in the names of a packed run in place of those before. None if the bytes are no run.
-    pub(super) fn read(&mut self, packed: &[u8]) -> Option<()> {
-        self.entries.clear();
-        let mut text = std::mem::take(&mut self.text).into_bytes();
-        text.clear();
+    /// The names of a packed run. None if the bytes are no run.
+    pub(super) fn read(packed: &[u8]) -> Option<Self> {
+        let mut entries = Vec::with_capacity(RUN as usize);
+        // Names share about half of their letters.
+        let mut text: Vec<u8> = Vec::with_capacity(packed.len() * 2);
         // Where there is a separator in the other text, there is one here that is text.
         text.push(0);
         let (mut rest, mut before) = (packed, 1..1);
         while !rest.is_empty() {
-            if self.entries.len() == RUN as usize {
+            if entries.len() == RUN as usize {
                 return None;
             }
             let (shared, added) = (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
@@ -194,7 +194,7 @@ impl Run {
             rest = &rest[added..];
             before = start..text.len();
             text.push(0);
-            self.entries.push(RunEntry {
+            entries.push(RunEntry {
                 start: u32::try_from(start).ok()?,
                 end: u32::try_from(before.end).ok()?,
                 shared: u32::try_from(shared).ok()?,
@@ -202,14 +202,12 @@ impl Run {
                 references: u32::try_from(take(&mut rest)?).ok()?,
             });
         }
-        self.text = String::from_utf8(text).ok()?;
-        self.folded.clear();
-        self.folded.extend_from_slice(self.text.as_bytes());
-        self.folded.make_ascii_lowercase();
-        self.folded[0] = SEPARATOR;
-        self.entries.iter().for_each(|entry| self.folded[entry.end as usize] = SEPARATOR);
-        // Each name is text by itself too: a letter that begins in one would end in a separator.
-        Some(())
+        // Each name is text by itself too: no letter goes on behind a separator.
+        let text = String::from_utf8(text).ok()?;
+        let mut folded = text.as_bytes().to_ascii_lowercase();
+        folded[0] = SEPARATOR;
+        entries.iter().for_each(|entry: &RunEntry| folded[entry.end as usize] = SEPARATOR);
+        Some(Self { text, folded, entries })
     }
 
     /// How many names it has.
@@ -236,14 +234,14 @@ impl Run {
     }
 }
 
-/// The runs of a list, counted from 0. None if the bytes are no list.
-pub(super) fn runs_of(list: &[u8]) -> Option<Vec<u32>> {
-    let (mut rest, mut last, mut runs) = (list, 0_u64, Vec::with_capacity(list.len()));
+/// Hands the runs of a list, counted from 0, to `visit`. None if the bytes are no list.
+pub(super) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
+    let (mut rest, mut last) = (list, 0_u64);
     while !rest.is_empty() {
         last += take(&mut rest)?;
-        runs.push(u32::try_from(last.checked_sub(1)?).ok()?);
+        visit(u32::try_from(last.checked_sub(1)?).ok()?);
     }
-    Some(runs)
+    Some(())
 }
 
 /// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it is too short.
@@ -267,8 +265,8 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push(number as u8);
 }
 
-/// Makes of a text the one that follows it; gives how many bytes they share.
-fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<usize> {
+/// Makes of a text the one that follows it.
+fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<()> {
     let shared = usize::try_from(take(bytes)?).ok()?;
     let added = usize::try_from(take(bytes)?).ok()?;
     if shared > text.len() || added > bytes.len() {
@@ -277,7 +275,7 @@ fn take_text(bytes: &mut &[u8], text: &mut Vec<u8>) -> Option<usize> {
     text.truncate(shared);
     text.extend_from_slice(&bytes[..added]);
     *bytes = &bytes[added..];
-    Some(shared)
+    Some(())
 }
 
 fn take(bytes: &mut &[u8]) -> Option<u64> {
@@ -323,7 +321,7 @@ mod tests {
         assert_eq!(runs.len(), names.len().div_ceil(RUN as usize));
         let mut letters_known = 0;
         let mut of_runs = names.chunks(RUN as usize).zip(0..);
-        visit_tops(&tops, |beginning, _, most| {
+        visit_tops(&tops, |beginning, most| {
             let (names, run) = of_runs.next().expect("as many tops as runs");
             assert!(names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)), "{beginning}");
             letters_known += beginning.len();
@@ -332,9 +330,8 @@ mod tests {
         .expect("tops");
         assert_eq!((of_runs.next(), letters_known > 20), (None, true));
         let mut out = Vec::new();
-        let mut run = Run::default();
         for packed in &runs {
-            run.read(packed).expect("a run");
+            let run = Run::read(packed).expect("a run");
             for entry in (0..run.len()).map(|place| run.entry(place).expect("a name")) {
                 assert_eq!((entry.symbols, entry.references), (out.len() as u32 % 7 + 1, out.len() as u32 * 31));
                 let before = out.last().filter(|_| !out.len().is_multiple_of(RUN as usize)).map_or("", String::as_str);
@@ -348,8 +345,9 @@ mod tests {
             for part in [&name[..], name.get(2..8).unwrap_or_default()] {
                 for letters in grams_of(&part.to_ascii_uppercase()) {
                     let place = grams.binary_search_by_key(&letters, |(letters, _)| *letters).expect("the letters are known");
-                    let runs = runs_of(&grams[place].1).expect("a list");
-                    assert!(runs.binary_search(&(number as u32 / RUN)).is_ok(), "{name}: {part}");
+                    let mut is_listed = false;
+                    visit_list(&grams[place].1, |run| is_listed |= run == number as u32 / RUN).expect("a list");
+                    assert!(is_listed, "{name}: {part}");
                 }
             }
         }
@@ -358,21 +356,20 @@ mod tests {
     #[test]
     fn damaged_bytes_are_no_names() {
         let (runs, _) = packed(&["one".to_owned(), "only".to_owned()]);
-        let mut run = Run::default();
         for end in 1..runs[0].len() {
-            assert!(run.read(&runs[0][..end]).is_none() || run.len() < 2, "{end} bytes");
+            assert!(Run::read(&runs[0][..end]).is_none_or(|run| run.len() < 2), "{end} bytes");
         }
-        assert_eq!(run.read(&[5, 1, b'a', 1, 0]), None, "nothing is shared with nothing");
-        assert_eq!(run.read(&[0, 1, 0xff, 1, 0]), None, "no text");
-        assert_eq!(run.read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]), None, "no text, though the letters would be one");
+        assert_eq!(Run::read(&[5, 1, b'a', 1, 0]), None, "nothing is shared with nothing");
+        assert_eq!(Run::read(&[0, 1, 0xff, 1, 0]), None, "no text");
+        assert_eq!(Run::read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]), None, "no text, though the letters would be one");
         let long = [[0, 1, b'a', 1, 0].as_slice(), &[1, 0, 1, 0].repeat(RUN as usize)].concat();
-        assert_eq!(run.read(&long), None, "more names than a run has");
-        assert_eq!(run.read(&long[..long.len() - 4]), Some(()));
+        assert_eq!(Run::read(&long), None, "more names than a run has");
+        let run = Run::read(&long[..long.len() - 4]).expect("as many as it may have");
         assert_eq!(run.place_of(0), (0, 2));
         assert_eq!(run.place_of(2), (1, 4));
-        assert_eq!(visit_tops(&[1, 1, b'a', 0], |_, _, _| {}), None, "nothing is shared with nothing");
-        assert_eq!(runs_of(&[0x80]), None);
-        assert_eq!(runs_of(&[0]), None);
+        assert_eq!(visit_tops(&[1, 1, b'a', 0], |_, _| {}), None, "nothing is shared with nothing");
+        assert_eq!(visit_list(&[0x80], |_| {}), None);
+        assert_eq!(visit_list(&[0], |_| {}), None);
     }
 
     #[test]

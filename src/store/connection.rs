@@ -6,7 +6,7 @@ use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -18,8 +18,9 @@ use super::location::{LOCK_FILE, Location, Version, with_ending};
 use super::paths::PathTable;
 use super::pool::LeaseGuard;
 use super::rows::{Identity, Meta};
-use super::runs::RunTops;
+use super::runs::KeptNames;
 use super::schema::{APPLICATION_ID, FORMAT};
+use super::sites::KeptSites;
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 
@@ -43,8 +44,9 @@ pub struct Store {
     idle: Mutex<Idle>,
     /// The paths of the state that was asked for last.
     paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
-    /// What does not change while the file is the same.
-    tops: OnceLock<RunTops>,
+    /// What was read of the names lately.
+    names: KeptNames,
+    sites: KeptSites,
 }
 
 /// Connections that wait for a question; the one that was used last is taken first.
@@ -140,7 +142,7 @@ impl Store {
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
         let idle = Mutex::new(Idle { readers, unneeded: 0 });
-        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default(), tops: OnceLock::new() })
+        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default(), names: KeptNames::default(), sites: KeptSites::default() })
     }
 
     /// The file.
@@ -179,9 +181,14 @@ impl Store {
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
     }
 
-    /// The tops of the runs of names, once they have been read.
-    pub(super) fn known_tops(&self) -> &OnceLock<RunTops> {
-        &self.tops
+    /// What was read of the names lately.
+    pub(super) fn kept_names(&self) -> &KeptNames {
+        &self.names
+    }
+
+    /// The sites that lead to symbols that very much leads to.
+    pub(super) fn kept_sites(&self) -> &KeptSites {
+        &self.sites
     }
 
     /// Whether both are the same state in the same file.

@@ -19,6 +19,7 @@ use super::rows::{
     SymbolKey, SymbolRow,
 };
 use super::schema::file_flags;
+use super::sites::MOST_SITES;
 use super::statements::{self, Statement};
 use crate::model::{Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict};
 
@@ -205,7 +206,25 @@ impl Snapshot {
 
     /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place, until it says stop by false.
     pub fn visit_sites_to(&self, symbol: SymbolKey, mut visit: impl FnMut(SiteRow) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::SITES_OF_SYMBOL, [symbol.0], |row| Ok(visit(site_row(row)?)))
+        let (state, kept) = (self.identity(), self.store().kept_sites());
+        if let Some(sites) = kept.get(state, symbol) {
+            sites.iter().cloned().all(visit);
+            return Ok(());
+        }
+        let mut sites = Vec::new();
+        let mut goes_on = true;
+        self.visit(statements::SITES_OF_SYMBOL, [symbol.0], |row| {
+            let site = site_row(row)?;
+            if sites.len() <= MOST_SITES {
+                sites.push(site.clone());
+            }
+            goes_on = visit(site);
+            Ok(goes_on)
+        })?;
+        if goes_on {
+            kept.keep(state, symbol, sites);
+        }
+        Ok(())
     }
 
     /// The ambiguous sites that have a symbol among their candidates, by file and place.

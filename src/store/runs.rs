@@ -3,7 +3,10 @@
 //! nothing of how well a name fits.
 
 use std::cmp::Reverse;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use lru::LruCache;
 use rustc_hash::FxHashMap;
 
 use super::blocks::{self, Run};
@@ -14,12 +17,49 @@ use super::rows::NameKey;
 use super::sieve::{NameParts, Sieve};
 use super::statements;
 
-/// The tops of all runs, as long as a store is open.
+/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about 9 kB.
+const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
+
+/// Lists of runs that are kept as they were read. One takes a bit for each run of the store.
+const KEPT_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
+
+/// What was read of the names lately. Runs never change while a store is open.
 #[derive(Debug)]
-pub(super) struct RunTops {
-    packed: Vec<u8>,
+pub(super) struct KeptNames {
+    tops: OnceLock<RunTops>,
+    runs: Mutex<LruCache<usize, Arc<Run>>>,
+    /// By three letters.
+    lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
+}
+
+impl Default for KeptNames {
+    fn default() -> Self {
+        let (runs, lists) = (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+        Self { tops: OnceLock::new(), runs, lists }
+    }
+}
+
+/// The lock is held for a look only.
+fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The tops of all runs.
+#[derive(Debug, Default)]
+struct RunTops {
+    /// What the names of each run begin with, one after the other.
+    beginnings: String,
+    /// By run: where that ends.
+    ends: Vec<usize>,
     /// By run: how often the name that is used most is.
     most: Vec<u32>,
+}
+
+impl RunTops {
+    fn beginning(&self, run: usize) -> &str {
+        let start = run.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.beginnings[start..self.ends[run]]
+    }
 }
 
 /// Some of the runs of names.
@@ -90,8 +130,6 @@ pub struct NameWalk<'s> {
     unsure: NameRuns,
     visited: NameRuns,
     left: usize,
-    /// The names of the run that was visited last.
-    run: Run,
 }
 
 impl<'s> NameWalk<'s> {
@@ -101,7 +139,7 @@ impl<'s> NameWalk<'s> {
         let none = NameRuns::none(tops.most.len());
         let mut unsure = none.clone();
         changed.iter().for_each(|(key, _)| unsure.add((key.saturating_sub(1) / blocks::RUN) as usize));
-        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most, run: Run::default() })
+        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
     }
 
     /// The runs that may have the wanted names.
@@ -113,7 +151,7 @@ impl<'s> NameWalk<'s> {
             grams.sort_unstable();
             grams.dedup();
             for gram in grams {
-                with_all = with_all.and(&self.runs_with_gram(gram)?);
+                with_all = with_all.and(&*self.runs_with_gram(gram)?);
             }
             runs = runs.or(&with_all);
         }
@@ -127,30 +165,37 @@ impl<'s> NameWalk<'s> {
         Ok(runs)
     }
 
-    fn runs_with_gram(&self, gram: u32) -> Result<NameRuns, StoreError> {
-        let list = self.snapshot.one(statements::NAME_GRAM, [gram], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
-        let list = blocks::runs_of(&list).ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
+    fn runs_with_gram(&self, gram: u32) -> Result<Arc<NameRuns>, StoreError> {
+        let kept = &self.snapshot.store().kept_names().lists;
+        if let Some(runs) = look(kept).get(&gram) {
+            return Ok(Arc::clone(runs));
+        }
         let mut runs = NameRuns::none(self.tops.most.len());
-        list.into_iter().for_each(|run| runs.add(run as usize));
+        let mut whole = Some(());
+        self.snapshot.visit(statements::NAME_GRAM, [gram], |row| {
+            whole = blocks::visit_list(row.get_ref(0)?.as_blob()?, |run| runs.add(run as usize));
+            Ok(false)
+        })?;
+        whole.ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
+        let runs = Arc::new(runs);
+        look(kept).put(gram, Arc::clone(&runs));
         Ok(runs)
     }
 
     /// Those of the runs of which the names may begin as they do. `may_begin` is given what all names of a run begin with, in lower case,
     /// and how many of its first bytes are those of what it was given before.
-    pub fn beginning(&self, runs: NameRuns, mut may_begin: impl FnMut(&str, usize) -> bool) -> Result<NameRuns, StoreError> {
+    pub fn beginning(&self, runs: &NameRuns, mut may_begin: impl FnMut(&str, usize) -> bool) -> NameRuns {
         let mut kept = NameRuns::none(self.tops.most.len());
-        let (mut run, mut shared_since) = (0, usize::MAX);
-        let whole = blocks::visit_tops(&self.tops.packed, |beginning, shared, _| {
-            shared_since = shared_since.min(shared);
-            if runs.has(run) {
-                if may_begin(beginning, shared_since) {
-                    kept.add(run);
-                }
-                shared_since = usize::MAX;
+        let mut before = "";
+        for run in runs.iter() {
+            let beginning = self.tops.beginning(run);
+            let shared = beginning.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+            if may_begin(beginning, shared) {
+                kept.add(run);
             }
-            run += 1;
-        });
-        whole.map(|()| kept).ok_or_else(|| damaged(self.snapshot, "the tops of runs cannot be read"))
+            before = beginning;
+        }
+        kept
     }
 
     /// Hands the names in these runs that are wanted to `visit`, until it says stop by false. Before each run `is_enough` is asked whether
@@ -188,17 +233,24 @@ impl<'s> NameWalk<'s> {
         Ok(true)
     }
 
-    fn visit_run(&mut self, sieve: &Sieve, at: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
-        let run = &mut self.run;
-        let mut is_whole = false;
+    fn run(&self, at: usize) -> Result<Arc<Run>, StoreError> {
+        let kept = &self.snapshot.store().kept_names().runs;
+        if let Some(run) = look(kept).get(&at) {
+            return Ok(Arc::clone(run));
+        }
+        let mut run = None;
         self.snapshot.visit(statements::NAME_RUN, [at + 1], |row| {
-            is_whole = run.read(row.get_ref(0)?.as_blob()?).is_some();
+            run = Run::read(row.get_ref(0)?.as_blob()?);
             Ok(false)
         })?;
-        if !is_whole {
-            return Err(damaged(self.snapshot, "a run of names cannot be read"));
-        }
-        let mut picked = sieve.pick(run);
+        let run = Arc::new(run.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))?);
+        look(kept).put(at, Arc::clone(&run));
+        Ok(run)
+    }
+
+    fn visit_run(&self, sieve: &Sieve, at: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
+        let run = self.run(at)?;
+        let mut picked = sieve.pick(&run);
         // What the names since the one that was handed out last share with the ones before them.
         let (mut next, mut shared) = (0, usize::MAX);
         while picked != 0 {
@@ -247,14 +299,19 @@ impl Snapshot {
     }
 
     fn run_tops(&self) -> Result<&RunTops, StoreError> {
-        if let Some(known) = self.store().known_tops().get() {
+        let kept = &self.store().kept_names().tops;
+        if let Some(known) = kept.get() {
             return Ok(known);
         }
+        let mut tops = RunTops::default();
         let packed = self.one(statements::NAME_TOPS, [], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
-        let mut most = Vec::new();
-        blocks::visit_tops(&packed, |_, _, uses| most.push(uses))
-            .ok_or_else(|| damaged(self, "the tops of runs cannot be read"))?;
-        Ok(self.store().known_tops().get_or_init(|| RunTops { packed, most }))
+        let whole = blocks::visit_tops(&packed, |beginning, uses| {
+            tops.beginnings.push_str(beginning);
+            tops.ends.push(tops.beginnings.len());
+            tops.most.push(uses);
+        });
+        whole.ok_or_else(|| damaged(self, "the tops of runs cannot be read"))?;
+        Ok(kept.get_or_init(|| tops))
     }
 }
 

@@ -109,8 +109,7 @@ mod tests {
         let names = ["", "GetUser", "getUserName", "Größe", "set_user", "user", "username"];
         let mut packer = Packer::default();
         names.iter().for_each(|name| assert!(packer.add(name, 1, 0).is_none()));
-        let mut run = Run::default();
-        run.read(&packer.finish_run().expect("a run")).expect("its own bytes");
+        let run = Run::read(&packer.finish_run().expect("a run")).expect("its own bytes");
         for (wanted, expected) in [
             (NameParts::every(), names.as_slice()),
             (NameParts::none(), &[]),

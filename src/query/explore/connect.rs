@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{Connection, CoveringTest};
-use crate::query::calls::{CallGraph, End};
+use crate::query::calls::{CallGraph, End, Unresolved};
 use crate::query::lookup::Lookup;
 use crate::query::{QueryError, Total};
 use crate::store::SymbolKey;
@@ -77,7 +77,7 @@ pub(super) fn covering_tests(
             if symbol != start && lookup.is_test(&*lookup.symbol(symbol)?)? {
                 return Ok(Vec::new());
             }
-            let edges = graph.callers(symbol)?.edges.into_iter();
+            let edges = graph.callers(symbol, Unresolved::Counted)?.edges.into_iter();
             Ok(edges.filter_map(|edge| if let End::Symbol(next) = edge.end { Some((next, 0)) } else { None }).collect())
         })?;
         is_complete &= complete;

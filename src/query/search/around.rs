@@ -199,11 +199,7 @@ impl Walk<'_, '_, '_> {
         if let Some(known) = self.containers.get(&container) {
             return Ok(known.clone());
         }
-        let row = self.filter.lookup.symbol(container)?;
-        let mut words = self.pattern.words_in(&row.name_text);
-        for outer in self.filter.lookup.containers(&row)? {
-            words.join(&self.pattern.words_in(&outer.name_text));
-        }
+        let words = self.pattern.words_in(&self.filter.lookup.qualifier(Some(container))?);
         self.containers.insert(container, words.clone());
         Ok(words)
     }

@@ -160,7 +160,7 @@ impl Filter<'_, '_> {
             if pattern.has_several_words() {
                 // Names of just these words begin with the first one.
                 for way in &ways {
-                    let alike = gathering.walk.beginning(way.clone(), |beginning, _| pattern.may_be_all_of(beginning))?;
+                    let alike = gathering.walk.beginning(way, |beginning, _| pattern.may_be_all_of(beginning));
                     runs = runs.or(&alike);
                 }
                 gathering.take(self, &wanted, &runs, None, fits)?;
@@ -194,9 +194,9 @@ impl Filter<'_, '_> {
         let runs = gathering.runs_with(&wanted)?;
         // All of them are asked: each remembers what it has seen.
         let mut ahead = pattern.resembling();
-        let runs = gathering.walk.beginning(runs, |beginning, shared| {
+        let runs = gathering.walk.beginning(&runs, |beginning, shared| {
             ahead.iter_mut().filter_map(|text| text.may_begin(beginning, shared).then_some(())).count() > 0
-        })?;
+        });
         let mut fits = |name: &NameEntry<'_>| {
             (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
         };
