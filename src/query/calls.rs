@@ -199,8 +199,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// The definition, where a site leads to a declaration of it.
     fn definition_of(&self, symbol: SymbolKey) -> Result<SymbolKey, QueryError> {
-        let mut definitions = self.lookup.snapshot.relations_to(symbol)?.into_iter();
-        let definition = definitions.find(|relation| relation.kind == RelationKind::Defines);
+        let relations = self.lookup.relations_to(symbol)?;
+        let definition = relations.iter().find(|relation| relation.kind == RelationKind::Defines);
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
@@ -239,10 +239,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         while let Some(&key) = found.get(next).filter(|_| found.len() < MAX_RELATED) {
             next += 1;
             let relations = match upwards {
-                Upwards::Yes => self.lookup.snapshot.relations_from(key)?,
-                Upwards::No => self.lookup.snapshot.relations_to(key)?,
+                Upwards::Yes => self.lookup.relations_from(key)?,
+                Upwards::No => self.lookup.relations_to(key)?,
             };
-            for relation in relations.into_iter().filter(|relation| relation.kind == RelationKind::Overrides) {
+            for relation in relations.iter().filter(|relation| relation.kind == RelationKind::Overrides) {
                 let other = if upwards == Upwards::Yes { relation.to } else { relation.from };
                 if !found.contains(&other) {
                     found.push(other);

@@ -12,7 +12,8 @@ use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SymbolKind};
 use crate::store::{
-    FileKey, FileMark, FileRow, LanguageKey, NameKey, PathTable, SiteRow, Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
+    FileKey, FileMark, FileRow, LanguageKey, NameKey, PathTable, RelationRow, SiteRow, Snapshot, StoreError, StoreErrorKind,
+    SymbolKey, SymbolRow,
 };
 
 /// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
@@ -40,6 +41,8 @@ pub(super) struct Lookup<'q> {
     names: RefCell<FxHashMap<NameKey, Rc<str>>>,
     /// By container: its name with those of the containers around it.
     qualifiers: RefCell<FxHashMap<SymbolKey, Rc<str>>>,
+    relations_from: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
+    relations_to: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
 }
 
 impl<'q> Lookup<'q> {
@@ -55,6 +58,8 @@ impl<'q> Lookup<'q> {
             symbols: RefCell::default(),
             names: RefCell::default(),
             qualifiers: RefCell::default(),
+            relations_from: RefCell::default(),
+            relations_to: RefCell::default(),
         };
         lookup.check()?;
         Ok(lookup)
@@ -214,15 +219,35 @@ impl<'q> Lookup<'q> {
         })
     }
 
+    /// The relations that start at a symbol.
+    pub(super) fn relations_from(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+        if let Some(known) = self.relations_from.borrow().get(&symbol) {
+            return Ok(Rc::clone(known));
+        }
+        let relations: Rc<[RelationRow]> = self.snapshot.relations_from(symbol)?.into();
+        self.relations_from.borrow_mut().insert(symbol, Rc::clone(&relations));
+        Ok(relations)
+    }
+
+    /// The relations that end at a symbol.
+    pub(super) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+        if let Some(known) = self.relations_to.borrow().get(&symbol) {
+            return Ok(Rc::clone(known));
+        }
+        let relations: Rc<[RelationRow]> = self.snapshot.relations_to(symbol)?.into();
+        self.relations_to.borrow_mut().insert(symbol, Rc::clone(&relations));
+        Ok(relations)
+    }
+
     /// A symbol with the declarations of the same thing, itself first: what one means who asks for either.
     pub(super) fn same_thing(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
         let mut group = vec![symbol];
         let mut next = 0;
         while let Some(&key) = group.get(next) {
             next += 1;
-            let to = self.snapshot.relations_from(key)?.into_iter().map(|relation| (relation.kind, relation.to));
-            let from = self.snapshot.relations_to(key)?.into_iter().map(|relation| (relation.kind, relation.from));
-            for (kind, other) in to.chain(from) {
+            let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
+            let to = to.iter().map(|relation| (relation.kind, relation.to));
+            for (kind, other) in to.chain(from.iter().map(|relation| (relation.kind, relation.from))) {
                 if kind == RelationKind::Defines && !group.contains(&other) {
                     group.push(other);
                 }
@@ -233,8 +258,7 @@ impl<'q> Lookup<'q> {
 
     /// The constructors of a type.
     pub(super) fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
-        let members = self.snapshot.symbols_in(container)?;
-        Ok(members.into_iter().filter(|member| member.kind == SymbolKind::Constructor).map(|member| member.key).collect())
+        Ok(self.snapshot.kinds_in(container, SymbolKind::Constructor)?)
     }
 
     /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,

@@ -189,15 +189,7 @@ impl Filter<'_, '_> {
         };
         let mut found = Vec::new();
         for symbol in if wanted { names::all(self.lookup, text)? } else { Vec::new() } {
-            let head = SymbolHead {
-                key: symbol.key,
-                file: symbol.file,
-                kind: symbol.kind,
-                container: symbol.container,
-                flags: symbol.flags,
-                references: symbol.references,
-            };
-            found.extend(self.admit(Match::Exact, head)?);
+            found.extend(self.admit(Match::Exact, symbol.head())?);
         }
         Ok(found)
     }
@@ -227,25 +219,30 @@ impl Filter<'_, '_> {
         let unknown: Vec<NameFound> = names.extract_if(.., |name| name.figures.is_none()).collect();
         best.extend(self.heads(&unknown)?);
         total += best.len() as u64;
-        let mut known: Vec<(Match, Reverse<u32>, NameKey)> = Vec::with_capacity(names.len());
+        let mut known: Vec<(Match, Reverse<u32>, NameKey, u32)> = Vec::with_capacity(names.len());
         for NameFound { matched, key, figures } in names {
             let (symbols, most) = figures.unwrap_or_default();
             total += u64::from(symbols);
-            known.push((matched, Reverse(most), key));
+            known.push((matched, Reverse(most), key, symbols));
         }
         known.sort_unstable();
         // Symbols that come before whatever has one of the names that are left.
         let mut before = 0;
         let mut place = 0;
-        while let Some(&(matched, most, _)) = known.get(place).filter(|_| before < wanted) {
+        while let Some(&(matched, most, ..)) = known.get(place).filter(|_| before < wanted) {
             let equal =
-                known[place..].iter().take_while(|(other, references, _)| (*other, *references) == (matched, most)).count();
+                known[place..].iter().take_while(|(other, references, ..)| (*other, *references) == (matched, most)).count();
             // Of names that are as good, so many fill every list.
-            for (matched, _, key) in &known[place..place + equal.min(MAX_EQUAL.max(wanted))] {
-                best.extend(self.heads(&[NameFound { matched: *matched, key: *key, figures: None }])?);
+            for (matched, _, key, symbols) in &known[place..place + equal.min(MAX_EQUAL.max(wanted))] {
+                // The only symbol of a name that is among the best so far is a hit: it is read once, as a whole.
+                if *symbols == 1 && best.len() < wanted {
+                    best.extend(self.whole(*matched, *key)?);
+                } else {
+                    best.extend(self.heads(&[NameFound { matched: *matched, key: *key, figures: None }])?);
+                }
             }
             place += equal;
-            let next = known.get(place).map(|(matched, most, _)| (*matched, *most));
+            let next = known.get(place).map(|(matched, most, ..)| (*matched, *most));
             before = next
                 .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
         }
@@ -259,6 +256,16 @@ impl Filter<'_, '_> {
             for head in self.lookup.snapshot.symbol_heads(name.key)? {
                 found.extend(self.admit(name.matched, head)?);
             }
+        }
+        Ok(found)
+    }
+
+    /// The same for one name, with the rows remembered.
+    fn whole(&self, matched: Match, name: NameKey) -> Result<Vec<Found>, QueryError> {
+        self.lookup.check()?;
+        let mut found = Vec::new();
+        for row in self.lookup.snapshot.symbols_named(name)? {
+            found.extend(self.admit(matched, self.lookup.remember(row).head())?);
         }
         Ok(found)
     }

@@ -227,9 +227,14 @@ impl Run {
         &self.folded
     }
 
-    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and where the separator after it is.
-    pub(super) fn place_of(&self, at: usize) -> (usize, usize) {
-        let place = self.entries.partition_point(|entry| entry.end as usize <= at);
+    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and where the separator after it is. The
+    /// name is not before that at `from`.
+    pub(super) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
+        // Step by step: who looks through a run comes to one name after the other.
+        let mut place = from;
+        while self.entries.get(place).is_some_and(|entry| entry.end as usize <= at) {
+            place += 1;
+        }
         (place, self.entries.get(place).map_or(self.folded.len(), |entry| entry.end as usize))
     }
 }
@@ -365,8 +370,9 @@ mod tests {
         let long = [[0, 1, b'a', 1, 0].as_slice(), &[1, 0, 1, 0].repeat(RUN as usize)].concat();
         assert_eq!(Run::read(&long), None, "more names than a run has");
         let run = Run::read(&long[..long.len() - 4]).expect("as many as it may have");
-        assert_eq!(run.place_of(0), (0, 2));
-        assert_eq!(run.place_of(2), (1, 4));
+        assert_eq!(run.place_of(0, 0), (0, 2));
+        assert_eq!(run.place_of(2, 0), (1, 4));
+        assert_eq!(run.place_of(4, 1), (2, 6));
         assert_eq!(visit_tops(&[1, 1, b'a', 0], |_, _| {}), None, "nothing is shared with nothing");
         assert_eq!(visit_list(&[0x80], |_| {}), None);
         assert_eq!(visit_list(&[0], |_| {}), None);

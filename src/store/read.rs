@@ -40,6 +40,14 @@ pub struct SymbolHead {
     pub references: u32,
 }
 
+impl SymbolRow {
+    /// The part that ranking looks at.
+    pub fn head(&self) -> SymbolHead {
+        let Self { key, file, kind, container, flags, references, .. } = *self;
+        SymbolHead { key, file, kind, container, flags, references }
+    }
+}
+
 impl Snapshot {
     /// The languages: key and name.
     pub fn languages(&self) -> Result<Vec<(LanguageKey, String)>, StoreError> {
@@ -137,6 +145,11 @@ impl Snapshot {
     /// The symbols written directly inside another.
     pub fn symbols_in(&self, container: SymbolKey) -> Result<Vec<SymbolRow>, StoreError> {
         self.all(statements::SYMBOLS_IN, [container.0], symbol_row)
+    }
+
+    /// The symbols of a kind written directly inside another.
+    pub fn kinds_in(&self, container: SymbolKey, kind: SymbolKind) -> Result<Vec<SymbolKey>, StoreError> {
+        self.all(statements::KINDS_IN, [container.0, u32::from(kind as u8)], |row| row.get(0).map(SymbolKey))
     }
 
     /// What ranking needs of the symbols that have a name.

@@ -90,11 +90,10 @@ impl Sieve {
 }
 
 fn names_with(run: &Run, part: &Finder<'_>) -> NameBits {
-    let (mut found, mut from) = (0, 0);
+    let (mut found, mut from, mut place) = (0, 0, 0);
     while let Some(hit) = run.folded().get(from..).and_then(|rest| part.find(rest)) {
-        let (place, end) = run.place_of(from + hit);
+        (place, from) = run.place_of(from + hit, place);
         found |= 1_u128.checked_shl(u32::try_from(place).unwrap_or(u32::MAX)).unwrap_or_default();
-        from = end;
     }
     found
 }

@@ -115,6 +115,7 @@ statements! {
     );
     SYMBOLS_IN = concat!(symbol_columns!(), " WHERE s.container = ?1 ORDER BY s.id");
     NAME_AND_CONTAINER = "SELECT n.text, s.container FROM symbol s JOIN name n ON n.id = s.name WHERE s.id = ?1";
+    KINDS_IN = "SELECT id FROM symbol WHERE container = ?1 AND traits >> 2 & 31 = ?2 ORDER BY id";
     SYMBOL_HEADS = "SELECT id, file, traits, container, refs FROM symbol WHERE name = ?1";
     SYMBOL_HEADS_BETWEEN = "SELECT id, file, traits, container, refs FROM symbol WHERE id >= ?1 AND id < ?2";
     NAMED_HEADS_BETWEEN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \

@@ -246,6 +246,8 @@ impl Filter<'_, '_> {
         let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
+        // In the runs that are looked through for some of the words, the names with the others are taken too.
+        let any = pattern.words().iter().fold(NameParts::none(), |any, word| any.or_all_of([word.as_str()]));
         let mut found = Matches::all_of(Vec::new());
         let mut taken = 0;
         while found.is_empty() && taken < words.len() {
@@ -263,7 +265,7 @@ impl Filter<'_, '_> {
             let mut gathering = Gathering::new(self, MAX_RUNS_OF_WORD)?;
             let runs = gathering.runs_with(&wanted)?;
             let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
-            gathering.take(self, &wanted, &runs, Some(Match::SomeWords), fits)?;
+            gathering.take(self, &any, &runs, Some(Match::SomeWords), fits)?;
             gathering.take_later(fits)?;
             found = gathering.finish(self)?;
             found.is_complete &= was_complete;
