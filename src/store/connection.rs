@@ -142,7 +142,16 @@ impl Store {
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
         let idle = Mutex::new(Idle { readers, unneeded: 0 });
-        Ok(Self { path, version, meta, bytes, idle, paths: Mutex::default(), names: KeptNames::default(), sites: KeptSites::default() })
+        Ok(Self {
+            path,
+            version,
+            meta,
+            bytes,
+            idle,
+            paths: Mutex::default(),
+            names: KeptNames::default(),
+            sites: KeptSites::default(),
+        })
     }
 
     /// The file.

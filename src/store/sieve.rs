@@ -118,13 +118,15 @@ mod tests {
             (NameParts::none().or_all_of(["öß"]), &["Größe"]),
             (NameParts::none().or_all_of(["rset"]), &[]),
             (NameParts::none().or_beginning_with("GETUSER"), &["GetUser", "getUserName"]),
-            (NameParts::none().or_beginning_with("set").or(NameParts::none().or_all_of(["ername"])), &[
-                "getUserName", "set_user", "username",
-            ]),
+            (
+                NameParts::none().or_beginning_with("set").or(NameParts::none().or_all_of(["ername"])),
+                &["getUserName", "set_user", "username"],
+            ),
             (NameParts::none().or_beginning_with(""), &names),
         ] {
             let picked = Sieve::new(&wanted).pick(&run);
-            let picked: Vec<&str> = names.iter().enumerate().filter(|(at, _)| picked >> at & 1 == 1).map(|(_, name)| *name).collect();
+            let picked: Vec<&str> =
+                names.iter().enumerate().filter(|(at, _)| picked >> at & 1 == 1).map(|(_, name)| *name).collect();
             assert_eq!(picked, expected, "{wanted:?}");
         }
     }

@@ -86,7 +86,11 @@ mod tests {
         (1..=3).for_each(|symbol| kept.keep(state(1), SymbolKey(symbol), sites(third)));
         assert_eq!((known(1, 2), known(1, 3), known(1, 1)), (Some(third), Some(third), Some(third)));
         kept.keep(state(1), SymbolKey(4), sites(third));
-        assert_eq!((known(1, 2), known(1, 1), known(1, 4)), (None, Some(third), Some(third)), "what was asked for longest ago goes");
+        assert_eq!(
+            (known(1, 2), known(1, 1), known(1, 4)),
+            (None, Some(third), Some(third)),
+            "what was asked for longest ago goes"
+        );
         assert_eq!(known(2, 1), None);
         kept.keep(state(2), SymbolKey(1), sites(third));
         assert_eq!((known(1, 1), known(2, 1)), (None, Some(third)));

@@ -2,7 +2,7 @@
 
 use cograph::model::{SiteKind, Step, SymbolKind};
 use cograph::query::trace::{Direction, TraceFinding};
-use cograph::query::{Total, TraceParams, trace};
+use cograph::query::{SearchParams, Total, TraceParams, search, trace};
 
 use super::token;
 use crate::sample::{Answer, Cache, GraphBuilder, Options};
@@ -25,6 +25,63 @@ fn ring(size: u32) -> Cache {
     let cache = Cache::new();
     cache.publish(&builder.finish().0).expect("a store");
     cache
+}
+
+/// A function that is called four times in each of 150 files, each of which has another function of one name; what is written where the
+/// first caller is called is not resolved.
+fn much_used() -> Cache {
+    let mut builder = GraphBuilder::default();
+    let target = builder.file("target.x", 0, "");
+    let hot = builder.symbol(target, SymbolKind::Function, "hot", (1, 2), Options::default());
+    for number in 0..150 {
+        let file = builder.file(&format!("callers/{number:03}.x"), 0, "");
+        for call in 0..4 {
+            let (name, line) = (format!("caller_{number}_{call}"), call * 10 + 1);
+            let caller = builder.symbol(file, SymbolKind::Function, &name, (line, line + 5), Options::default());
+            builder.site(file, Some(caller), SiteKind::Call, "hot", (line + 1, 4), Answer::To(hot), Step::Import);
+        }
+        let common = builder.symbol(file, SymbolKind::Function, "common", (50, 60), Options::default());
+        if number < 3 {
+            builder.site(file, Some(common), SiteKind::Call, "caller_0_0", (51, 4), Answer::Unknown, Step::Lexical);
+        }
+    }
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    cache
+}
+
+#[test]
+fn what_is_kept_of_a_question_answers_the_next_one_alike() {
+    let cache = much_used();
+    let store = cache.open();
+    let asked = |depth| {
+        let snapshot = store.snapshot(&token()).expect("a snapshot");
+        let params = TraceParams { symbol: "hot".to_owned(), depth, limit: 1_000, ..TraceParams::default() };
+        let TraceFinding::Tree(tree) = trace(&snapshot, &params, &token()).expect("a trace").finding else { panic!("a tree") };
+        tree
+    };
+    let first = asked(2);
+    assert_eq!((first.total, first.root_counts.certain), (Total::Exact(600), 600));
+    // The unresolved sites with a caller's name are counted, though not listed.
+    assert_eq!((first.nodes[0].not_followed.textual, first.nodes[1].not_followed.textual), (3, 0));
+    assert_eq!(asked(2), first);
+    assert_eq!(asked(1).nodes.len(), 600);
+}
+
+#[test]
+fn symbols_of_many_files_are_told_apart() {
+    let cache = much_used();
+    let store = cache.open();
+    // The first question finds files by their rows and then all of them at once, the second has them all.
+    for _ in 0..2 {
+        let snapshot = store.snapshot(&token()).expect("a snapshot");
+        let params = SearchParams { text: "common".to_owned(), limit: 1_000, ..SearchParams::default() };
+        let result = search(&snapshot, &params, &token()).expect("an answer");
+        let paths: Vec<&str> = result.hits.iter().map(|hit| hit.symbol.path.as_str()).collect();
+        let expected: Vec<String> = (0..150).map(|number| format!("callers/{number:03}.x")).collect();
+        assert_eq!((paths, result.total), (expected.iter().map(String::as_str).collect(), Total::Exact(150)));
+        assert!(result.hits.iter().all(|hit| hit.symbol.container.is_empty() && hit.symbol.first_line == 50));
+    }
 }
 
 #[test]
