@@ -31,7 +31,7 @@ fn ring(size: u32) -> Cache {
 /// first caller is called is not resolved.
 fn much_used() -> Cache {
     let mut builder = GraphBuilder::default();
-    let target = builder.file("target.x", 0, "");
+    let target = builder.file("a_target.x", 0, "");
     let hot = builder.symbol(target, SymbolKind::Function, "hot", (1, 2), Options::default());
     for number in 0..150 {
         let file = builder.file(&format!("callers/{number:03}.x"), 0, "");
