@@ -46,7 +46,7 @@ pub use location::{Location, Version, WriterLock};
 pub use names::NameEntry;
 pub use paths::{FileMark, PathTable};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
-pub use read::SymbolHead;
+pub use read::{NamedInside, SymbolHead};
 pub use room::{Dropped, bytes_taken, make_room};
 pub use rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,

@@ -161,18 +161,19 @@ impl<'q> Lookup<'q> {
 
     /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
     pub(super) fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
-        let (mut next, mut inner, mut around): (_, Vec<(SymbolKey, Box<str>)>, Option<Rc<str>>) = (container, Vec::new(), None);
+        let (mut next, mut inner, mut around) = (container, Vec::new(), None);
         while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
             around = self.qualifiers.borrow().get(&key).map(Rc::clone);
             if around.is_some() {
                 break;
             }
-            let (name, outer) = self.snapshot.name_and_container(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
-            next = outer;
-            inner.push((key, name));
+            let own = self.snapshot.named_inside(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            next = own.container;
+            inner.push((key, own.name));
         }
         for (key, name) in inner.into_iter().rev() {
-            let qualifier: Rc<str> = around.map_or_else(|| Rc::from(&*name), |around| Rc::from(format!("{around}.{name}")));
+            let qualifier: Rc<str> =
+                around.map_or_else(|| Rc::from(&*name), |around: Rc<str>| Rc::from(format!("{around}.{name}")));
             self.qualifiers.borrow_mut().insert(key, Rc::clone(&qualifier));
             around = Some(qualifier);
         }

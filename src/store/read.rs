@@ -40,6 +40,15 @@ pub struct SymbolHead {
     pub references: u32,
 }
 
+/// The part of a symbol that qualified names are made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedInside {
+    /// Its own name.
+    pub name: Box<str>,
+    /// The symbol it is written inside of.
+    pub container: Option<SymbolKey>,
+}
+
 impl SymbolRow {
     /// The part that ranking looks at.
     pub fn head(&self) -> SymbolHead {
@@ -121,8 +130,8 @@ impl Snapshot {
     }
 
     /// The name of the symbol of a key, and the symbol around it.
-    pub fn name_and_container(&self, key: SymbolKey) -> Result<Option<(Box<str>, Option<SymbolKey>)>, StoreError> {
-        let read = |row: &Row<'_>| Ok((row.get(0)?, optional(row, 1)?.map(SymbolKey)));
+    pub fn named_inside(&self, key: SymbolKey) -> Result<Option<NamedInside>, StoreError> {
+        let read = |row: &Row<'_>| Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) });
         self.one(statements::NAME_AND_CONTAINER, [key.0], read)
     }
 

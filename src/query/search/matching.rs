@@ -1,6 +1,7 @@
 //! How well a name fits what was asked. Knows names only, no store.
 
 use regex::{Regex, RegexBuilder};
+use smallvec::SmallVec;
 
 use super::{Match, SearchMode};
 use crate::query::near::{self, Near};
@@ -126,7 +127,7 @@ impl Pattern {
 
     /// Which of the words begin a word of `around`.
     pub(super) fn words_in(&self, around: &str) -> WordSet {
-        let Self::Words { words, .. } = self else { return WordSet(Vec::new()) };
+        let Self::Words { words, .. } = self else { return WordSet(SmallVec::new()) };
         // Cheap first: most texts have none of them.
         let begins =
             |word: &String| (text::contains_ignoring_case(around, word) || !word.is_ascii()) && begins_word(around, word);
@@ -136,7 +137,7 @@ impl Pattern {
 
 /// Some of the words that were asked for.
 #[derive(Clone)]
-pub(super) struct WordSet(Vec<bool>);
+pub(super) struct WordSet(SmallVec<[bool; 16]>);
 
 impl WordSet {
     /// Adds those of another set.
