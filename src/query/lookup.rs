@@ -19,8 +19,9 @@ use crate::store::{
 /// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
 const MAX_NESTING: usize = 200;
 
-/// So many files are looked up by their rows before it is worth the time to have the table of all.
-const MAX_FILE_ROWS: usize = 100;
+/// So many files are looked up by their rows before the table of all is made, which takes as long as tens of thousands of rows in a large
+/// store and is of one state of it.
+const MAX_FILE_ROWS: usize = 2_000;
 
 /// Where a file is, and what else most results say of it.
 pub(super) struct Place {

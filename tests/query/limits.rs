@@ -72,9 +72,13 @@ fn what_is_kept_of_a_question_answers_the_next_one_alike() {
 fn symbols_of_many_files_are_told_apart() {
     let cache = much_used();
     let store = cache.open();
-    // The first question finds files by their rows and then all of them at once, the second has them all.
-    for _ in 0..2 {
+    // The first question finds files by their rows, the second in the table of all.
+    for has_table in [false, true] {
         let snapshot = store.snapshot(&token()).expect("a snapshot");
+        if has_table {
+            snapshot.path_table().expect("paths");
+        }
+        assert_eq!(snapshot.known_path_table().is_some(), has_table);
         let params = SearchParams { text: "common".to_owned(), limit: 1_000, ..SearchParams::default() };
         let result = search(&snapshot, &params, &token()).expect("an answer");
         let paths: Vec<&str> = result.hits.iter().map(|hit| hit.symbol.path.as_str()).collect();
