@@ -1,9 +1,10 @@
-"""How time and memory grow with a tree: slices of it with an eighth, a quarter, a half and all of its files, an exponent fitted to
-each figure, and a plot. The plot is text that is written here: nothing needs to be installed."""
+"""How time and memory grow with a tree: slices of it with an eighth, a quarter, a half and all of its files, the medians of several
+turns over them, an exponent fitted to each figure, and a plot. The plot is text that is written here: nothing needs to be installed."""
 import hashlib
 import math
 import os
 import shutil
+import statistics
 
 from measure import index
 
@@ -11,7 +12,8 @@ PARTS = (1, 2, 4, 8)
 
 
 def slices(tree, scratch):
-    """(part of 8, directory) for each slice: files chosen by the hash of their path, as hard links where the disk allows."""
+    """Part of 8 -> directory for each slice: files chosen by the hash of their path, as hard links where the disk allows."""
+    directories = {PARTS[-1]: tree}
     files = [os.path.relpath(os.path.join(place, name), tree) for place, _, names in os.walk(tree) for name in names]
     for part in PARTS[:-1]:
         slice_ = os.path.join(scratch, f"slice{part}")
@@ -26,19 +28,23 @@ def slices(tree, scratch):
                     os.link(source, target)
                 except OSError:
                     shutil.copy2(source, target)
-        yield part, slice_
-        shutil.rmtree(slice_)
-    yield PARTS[-1], tree
+        directories[part] = slice_
+    return directories
 
 
-def measure(program, tree, scratch, cache):
-    """One row for each slice: part, CPU seconds, seconds, peak MB, store MB. The whole tree's store stays in `cache`."""
-    rows = []
-    for part, directory in slices(tree, scratch):
-        cpu, wall, peak, store = index(program, directory, cache if part == PARTS[-1] else None)
-        rows.append({"part": part, "cpu": cpu, "wall": wall, "peak": peak, "store": store})
-        print(f"  {part}/8 of the files: {cpu:8.1f} s CPU {wall:8.1f} s {peak:8.0f} MB, store {store:8.1f} MB", flush=True)
-    return rows
+def measure(program, tree, scratch, cache, turns):
+    """One row for each slice: part, and of so many turns over the slices the medians of CPU seconds, seconds, peak MB, store MB, with
+    the figures of each turn. The whole tree's store stays in `cache`."""
+    directories, runs = slices(tree, scratch), {part: [] for part in PARTS}
+    for turn in range(turns):
+        for part in PARTS:
+            is_last = turn == turns - 1 and part == PARTS[-1]
+            runs[part].append(index(program, directories[part], cache if is_last else None))
+            cpu, wall, peak, store = runs[part][-1]
+            print(f"  turn {turn + 1}, {part}/8 of the files: {cpu:8.1f} s CPU {wall:8.1f} s {peak:8.0f} MB, store {store:8.1f} MB", flush=True)
+    for part in PARTS[:-1]:
+        shutil.rmtree(directories[part])
+    return [dict(zip(("cpu", "wall", "peak", "store"), map(statistics.median, zip(*runs[part]))), part=part, runs=runs[part]) for part in PARTS]
 
 
 def exponent(rows, figure):
