@@ -1,7 +1,7 @@
 //! The directory of a repository, held open while its files are opened below it. Nothing leads out of it.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -100,7 +100,6 @@ impl Root {
 
 /// The bytes of a file that is about `length` long: all, or one more than `at_most`.
 pub(super) fn read_all(file: &File, length: u64, at_most: u64) -> io::Result<Vec<u8>> {
-    use std::io::Read;
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(at_most)).unwrap_or(0) + 1);
     file.take(at_most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -126,7 +125,7 @@ mod tests {
         for path in ["up/secret", "up/root/sub/ok", "leak", "sub", "none"] {
             assert!(open(path).is_err() || path == "sub", "{path} must not open");
         }
-        let read = |path: &str| super::super::read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default());
+        let read = |path: &str| crate::source::read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default());
         let reason = |path: &str| read(path).text.expect_err("no text");
         assert_eq!(reason("leak"), SkipReason::Symlink);
         assert_eq!(reason("sub"), SkipReason::Special);
