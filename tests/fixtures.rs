@@ -84,7 +84,11 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
         let mut known = None;
         if let Ok(facts) = &mut record.content {
             let facts = Arc::make_mut(facts);
+            let mut encoded = facts.clone();
+            encoded.shrink();
             let shared = Shared::first(facts);
+            Shared::first(&mut encoded);
+            assert!(encoded == *facts, "{}: the order of facts does not depend on the form of the references", record.path);
             let again = Shared::first(&mut facts.clone()).interface();
             assert_eq!(shared.interface(), again, "{}: the number is that of the order in which the facts are kept", record.path);
             let arranged = facts.clone();
@@ -317,7 +321,7 @@ fn of_a_body_only_what_others_look_at_stays() {
         let own = facts.names.iter().map(|name| names.intern(name)).collect();
         shared.leave(&mut facts, own);
         assert!(all > 3_000 && facts.exprs.len() < 10, "{path}: {} of {all}", facts.exprs.len());
-        assert_eq!((facts.symbols.len(), facts.site_count(), facts.names.len()), (1, 0, 0), "{path}");
+        assert_eq!((facts.symbols.len(), facts.sites.len(), facts.names.len()), (1, 0, 0), "{path}");
     }
 }
 

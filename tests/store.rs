@@ -130,7 +130,7 @@ fn what_has_no_name_is_stored_without_one() {
     builder.site(file, Some(symbol), SiteKind::Import, "anything", (2, 0), Answer::Unknown, Step::Dynamic);
     let (mut graph, _) = builder.finish();
     let facts = std::sync::Arc::make_mut(graph.files[0].content.as_mut().expect("a file with facts"));
-    facts.sites[0].name = NameId::NONE;
+    facts.sites.list_mut()[0].name = NameId::NONE;
     let cache = Cache::new();
     cache.publish(&graph).expect("a store");
     let snapshot = cache.snapshot();

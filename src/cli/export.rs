@@ -45,7 +45,7 @@ fn calls(graph: &Graph) -> BTreeMap<Pair, Call> {
     for (position, (file, resolution)) in graph.files.iter().zip(&graph.resolutions).enumerate() {
         let Ok(facts) = &file.content else { continue };
         let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-        for (site, resolved) in facts.all_sites().iter().zip(&resolution.sites) {
+        for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
             if let Some((callee, call)) = call(site, resolved) {
                 let entry = calls.entry(((id, caller(facts, site)), callee));
                 entry

@@ -86,7 +86,7 @@ impl<'t> Walker<'t> {
         let site = self.take_call_site();
         let (args, spread, _) = self.arguments(args.first(node));
         if let Some(site) = site.get() {
-            (self.build.facts.sites[site].args, self.build.facts.sites[site].spread) = (args, spread);
+            (self.build.sites[site].args, self.build.sites[site].spread) = (args, spread);
         }
         ExprId::NONE
     }

@@ -14,6 +14,8 @@ use std::hash::BuildHasher;
 #[derive(Default)]
 pub(super) struct Builder {
     pub(super) facts: FileFacts,
+    /// References in the order they were met; they become those of the facts at the end.
+    pub(super) sites: Vec<Site>,
     /// First byte of the node that is visited.
     pub(super) at: u32,
     /// The names by their text, which stands in the facts.
@@ -37,7 +39,7 @@ impl Builder {
         let mut builder = Self::default();
         builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
         builder.facts.positions.reserve(bytes / BYTES_PER_EXPRESSION);
-        builder.facts.sites.reserve(bytes / BYTES_PER_SITE);
+        builder.sites.reserve(bytes / BYTES_PER_SITE);
         builder.name_ids = HashTable::with_capacity(bytes / BYTES_PER_NAME);
         builder.bound.reserve(bytes / BYTES_PER_NAME);
         builder
@@ -228,8 +230,8 @@ impl Builder {
     }
 
     pub(super) fn site(&mut self, site: Site) -> SiteId {
-        let id = SiteId::at(self.facts.sites.len());
-        self.facts.sites.push(site);
+        let id = SiteId::at(self.sites.len());
+        self.sites.push(site);
         id
     }
 
@@ -269,7 +271,7 @@ impl Builder {
         self.attach(values, |symbol, run| symbol.values = run);
         let bases = std::mem::take(&mut self.bases);
         self.attach(bases, |symbol, run| symbol.bases = run);
-        self.facts
+        FileFacts { sites: self.sites.into(), ..self.facts }
     }
 
     fn attach(&mut self, mut pairs: Vec<(LocalSymbol, ExprId)>, set: impl Fn(&mut Symbol, Run)) {

@@ -44,7 +44,7 @@ impl<'t> Walker<'t> {
         let args_node = args.as_ref().and_then(|selector| selector.first(node));
         let (list, spread, _) = self.arguments(args_node);
         if let Some(index) = site.get() {
-            let entry = &mut self.build.facts.sites[index];
+            let entry = &mut self.build.sites[index];
             entry.args = list;
             entry.spread = spread;
         }

@@ -232,7 +232,7 @@ impl<'t> Walker<'t> {
         self.take_call_site();
         self.site(Usage::Site(SiteKind::Construct), name_node, name, ty);
         if let Some(site) = self.take_call_site().get() {
-            self.build.facts.sites[site].args = list;
+            self.build.sites[site].args = list;
         }
         self.build.expr(Expr::Construct(ty, list))
     }

@@ -211,13 +211,13 @@ impl<'t> Walker<'t> {
         }
         let (list, spread, count) = self.arguments(args_node);
         if let Some(index) = site.get() {
-            let entry = &mut self.build.facts.sites[index];
+            let entry = &mut self.build.sites[index];
             entry.args = list;
             entry.spread = spread;
         }
         if count == 0 && self.is_super_call(callee_value) {
             if let Some(index) = site.get() {
-                self.build.facts.sites[index].kind = SiteKind::Call;
+                self.build.sites[index].kind = SiteKind::Call;
             }
             return self.build.expr(Expr::SuperValue(self.scope));
         }

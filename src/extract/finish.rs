@@ -15,7 +15,7 @@ pub(super) fn finish(mut facts: FileFacts, language: &Language, path: &str, sour
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
     super::condition::of_file(&mut facts, &language.manifest.conditions, path, source);
     drop_local_sites(&mut facts, language);
-    facts.sites.sort_by_key(|site| site.byte);
+    facts.sites.list_mut().sort_by_key(|site| site.byte);
     find_containers(&mut facts, language);
     mark_tests(&mut facts, language);
     facts
@@ -44,7 +44,7 @@ fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
     let ignored = &language.manifest.names.ignored;
     let is_ignored: Vec<bool> = facts.names.iter().map(|name| ignored.iter().any(|word| **word == **name)).collect();
     let (scopes, exprs) = (&facts.scopes, &facts.exprs);
-    facts.sites.retain(|site| {
+    facts.sites.list_mut().retain(|site| {
         if !matches!(site.kind, SiteKind::Read | SiteKind::Write) {
             return true;
         }

@@ -23,11 +23,11 @@ impl<'t> Walker<'t> {
             && matches!(self.language.rule(pattern_node.kind_id()), Some(Rule::Name {}))
         {
             self.hide(pattern_node, node, usize::MAX);
-            let sites = self.build.facts.sites.len();
+            let sites = self.build.sites.len();
             let name = self.name_of(pattern_node);
             let symbol = self.function_value(name, pattern_node, node, lambda, lambda_node);
             // What a local closure does, the function around it does.
-            for site in &mut self.build.facts.sites[sites..] {
+            for site in &mut self.build.sites[sites..] {
                 if site.enclosing == symbol {
                     site.enclosing = self.enclosing;
                 }

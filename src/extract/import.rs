@@ -109,7 +109,7 @@ impl<'t> Walker<'t> {
         }
         let name = if item.is_some() { item } else { self.last_segment(id) };
         self.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
-        if let Some(site) = self.build.facts.sites.last_mut() {
+        if let Some(site) = self.build.sites.last_mut() {
             site.import = id;
         }
         id

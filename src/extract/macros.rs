@@ -77,8 +77,8 @@ impl<'t> Walker<'t> {
         self.in_macro = outer;
         let args = self.build.list(&values);
         if let Some(site) = site.get() {
-            self.build.facts.sites[site].args = args;
-            self.build.facts.sites[site].spread = true;
+            self.build.sites[site].args = args;
+            self.build.sites[site].spread = true;
         }
         self.build.expr(Expr::Call(callee, args))
     }
@@ -158,8 +158,8 @@ impl<'t> Walker<'t> {
                     self.take_call_site();
                     self.site(Usage::Site(SiteKind::Call), name_node, name, reading.value);
                     if let Some(site) = self.take_call_site().get() {
-                        self.build.facts.sites[site].args = args;
-                        self.build.facts.sites[site].spread = true;
+                        self.build.sites[site].args = args;
+                        self.build.sites[site].spread = true;
                     }
                     self.build.of(reading.value, |callee| Expr::Call(callee, args))
                 }

@@ -39,7 +39,7 @@ pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, work: impl 
         tracing::error!(path = path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {
-            sites: vec![unknown; facts.site_count()],
+            sites: vec![unknown; facts.sites.len()],
             imports: vec![None; facts.imports.len()],
             relations: Vec::new(),
             containers: Vec::new(),
@@ -49,5 +49,5 @@ pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, work: impl 
 }
 
 fn sites(file: &FileRecord) -> usize {
-    file.content.as_ref().map_or(0, |facts| facts.site_count())
+    file.content.as_ref().map_or(0, |facts| facts.sites.len())
 }

@@ -190,7 +190,7 @@ fn read_file(
     }
     let names = words.into_iter().map(|word| pieces[piece].names[word as usize]).collect();
     let prepared = Some(Prepared::of(&facts, names, Some(interface)));
-    let (sites, imports) = (facts.site_count(), facts.imports.len());
+    let (sites, imports) = (facts.sites.len(), facts.imports.len());
     let record = record(Ok(Arc::new(facts)));
     let (piece, bytes) = found?;
     let mut reader = Reader::new(bytes, &pieces[piece].words);

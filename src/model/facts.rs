@@ -3,9 +3,10 @@
 //! It is a small program in itself: scopes, what is bound in them, expressions that say where values come from, and the
 //! sites to resolve. Ids are positions in the vectors of the same `FileFacts`. Resolution reads it and adds nothing to it.
 
-use std::borrow::Cow;
+mod sites;
 
-use super::packed::facts::PackedSites;
+pub use sites::Sites;
+
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 
 /// Declares an id: a position in one of the vectors of `FileFacts`.
@@ -92,10 +93,8 @@ pub struct FileFacts {
     pub positions: Vec<u32>,
     /// Members of lists that expressions and symbols refer to by `Run`.
     pub lists: Vec<ExprId>,
-    /// References in order of position, until they are packed.
-    pub sites: Vec<Site>,
-    /// The references once they are packed: most of what a file says, and only its own resolution looks at them.
-    pub packed_sites: Option<PackedSites>,
+    /// References in order of position.
+    pub sites: Sites,
     /// Regions that are compiled only under a condition, in order of their start.
     pub conditions: Vec<Condition>,
     /// Regions that are incomplete.
@@ -111,25 +110,10 @@ pub struct FileFacts {
 }
 
 impl FileFacts {
-    /// How many references there are.
-    pub fn site_count(&self) -> usize {
-        self.packed_sites.as_ref().map_or(self.sites.len(), PackedSites::len)
-    }
-
-    /// The references in order of position, packed or not.
-    pub fn all_sites(&self) -> Cow<'_, [Site]> {
-        match &self.packed_sites {
-            Some(packed) => Cow::Owned(packed.unpack()),
-            None => Cow::Borrowed(&self.sites),
-        }
-    }
-
     /// Makes the facts as small as they can be kept: packs the references, and gives back the room that vectors have set aside
     /// to grow. Facts of all files of a repository in use stay at the same time.
     pub fn shrink(&mut self) {
-        if self.packed_sites.is_none() {
-            self.packed_sites = Some(PackedSites::of(&std::mem::take(&mut self.sites)));
-        }
+        self.sites.pack();
         self.names.shrink_to_fit();
         self.scopes.shrink_to_fit();
         self.symbols.shrink_to_fit();

@@ -5,7 +5,7 @@ use super::Name;
 use super::interface::{self, Reached};
 use super::tables::Prepared;
 use super::unit::{First, UnitTable, contexts};
-use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Symbol};
+use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 use std::sync::Arc;
 
 /// How many of a file's facts others may look at, from the first on.
@@ -55,8 +55,7 @@ impl Shared {
         facts.lists.truncate(self.lists);
         facts.names = Vec::new();
         facts.problems = Vec::new();
-        facts.sites = Vec::new();
-        facts.packed_sites = None;
+        facts.sites = Sites::default();
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();
             symbol.signature = told_apart(&symbol.signature);
@@ -113,7 +112,8 @@ fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
         _ => None,
     });
     let of_symbols = facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
-    of_exprs.chain(of_symbols).chain(facts.sites.iter().map(|site| site.args))
+    let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
+    of_exprs.chain(of_symbols).chain(of_sites)
 }
 
 /// The positions that things have now, by those that they had.
@@ -141,7 +141,7 @@ impl Places {
         facts.imports.iter_mut().for_each(|import| self.scope(&mut import.scope));
         facts.lists.iter_mut().for_each(|expr| self.expr(expr));
         facts.exprs.iter_mut().for_each(|expr| self.parts(expr));
-        for site in &mut facts.sites {
+        for site in facts.sites.list_mut() {
             self.scope(&mut site.scope);
             self.expr(&mut site.target);
             run(&mut site.args, &self.lists);

@@ -179,7 +179,7 @@ impl Tables {
         let program = Program::for_file(self, file, unit);
         let mut resolver = Resolver::new(&program, file);
         resolver.types = Types::of_file(file, unit.facts.exprs.len());
-        let sites = unit.facts.all_sites();
+        let sites = unit.facts.sites.list();
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         let relations = relations::of_file(&mut resolver, file);

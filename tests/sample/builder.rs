@@ -140,7 +140,7 @@ impl GraphBuilder {
         step: Step,
     ) {
         let name = self.name(file, name);
-        self.facts(file).sites.push(Site {
+        self.facts(file).sites.list_mut().push(Site {
             kind,
             name,
             at: Position { line, column },

@@ -2,8 +2,6 @@
 
 mod expressions;
 
-use std::borrow::Cow;
-
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::model::facts::{
@@ -41,7 +39,7 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     let (names, words) = reader.words_by_number()?;
     let facts = all(reader, &FileFacts::default())?;
     // They may come from a process that a grammar has ended.
-    facts.packed_sites.as_ref()?.sites()?;
+    facts.sites.packed().sites()?;
     Some((FileFacts { names, ..facts }, words))
 }
 
@@ -59,8 +57,8 @@ pub fn read_stored(reader: &mut Reader<'_>) -> Option<FileFacts> {
 }
 
 fn unpacked(facts: FileFacts) -> Option<FileFacts> {
-    let sites = facts.packed_sites.as_ref()?.sites()?;
-    Some(FileFacts { sites, packed_sites: None, ..facts })
+    let sites = facts.sites.packed().sites()?.into();
+    Some(FileFacts { sites, ..facts })
 }
 
 /// The references of a file in few bytes.
@@ -115,10 +113,10 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
         test: pass.flag(facts.test)?,
         symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| symbol(pass, item, &mut symbol_at))?,
         imports: pass.list(&facts.imports, &blank_import(), |pass, item| import(pass, item, &mut import_at))?,
-        packed_sites: {
-            let packed = facts.packed_sites.as_ref().map_or_else(|| Cow::Owned(PackedSites::of(&facts.sites)), Cow::Borrowed);
+        sites: {
+            let packed = facts.sites.packed();
             let count = pass.small(packed.count)?;
-            Some(PackedSites { count, bytes: pass.bytes(&packed.bytes)? })
+            PackedSites { count, bytes: pass.bytes(&packed.bytes)? }.into()
         },
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
         ..FileFacts::default()
@@ -128,7 +126,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 /// Everything else, which only resolution looks at.
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
-    let FileFacts { lines, generated, test, symbols, imports, packed_sites, problems, .. } = stored;
+    let FileFacts { lines, generated, test, symbols, imports, sites, problems, .. } = stored;
     Some(FileFacts {
         names: Vec::new(),
         package: pass.word_if_any(facts.package.as_deref())?,
@@ -151,8 +149,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
             let mut before = 0;
             pass.list(&facts.lists, &ExprId::NONE, |pass, item| pass.id_near(item.0, &mut before).map(ExprId))?
         },
-        sites: Vec::new(),
-        packed_sites,
+        sites,
         conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
         problems,
     })
@@ -415,7 +412,7 @@ mod tests {
             imports: vec![Import { module: "module".into(), item: NameId(0), ..blank_import() }],
             exprs: vec![Expr::Unknown, Expr::Await(ExprId(0))],
             positions: vec![3],
-            sites: vec![Site { name: NameId(0), byte: 5, ..BLANK_SITE }],
+            sites: vec![Site { name: NameId(0), byte: 5, ..BLANK_SITE }].into(),
             problems: vec![BLANK_PROBLEM],
             ..FileFacts::default()
         };

@@ -286,7 +286,7 @@ impl<'g> FileSites<'g> {
 
     /// Those of a file; none for a skipped one.
     pub(super) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
-        let all = record.content.as_ref().map(|facts| facts.all_sites()).unwrap_or_default();
+        let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();
         let resolution = |position: usize| found.sites.get(position).unwrap_or(&FAULT);
         let mut positions: Vec<usize> = (0..all.len()).filter(|&position| is_stored(resolution(position))).collect();
         // Already in order as extraction gives them; readers rely on it.
