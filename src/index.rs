@@ -25,14 +25,14 @@ use std::time::{Duration, Instant};
 
 pub use caution::Caution;
 pub use change::{ChangeSet, Verified, fingerprint, freshness, freshness_of};
-pub use isolate::{Parsers, serve_worker};
+pub use isolate::{WorkerPool, serve_worker};
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
 pub use residents::Residents;
 
-use crate::config::{Limits, WorkerCommand};
+use crate::config::Limits;
 use crate::extract;
 use crate::grammar;
 use crate::model::LanguageId;
@@ -56,10 +56,8 @@ pub struct Run<'a> {
     pub residents: Option<&'a Residents>,
     /// Makes facts of one file; [`extract::extract`] outside tests.
     pub extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts,
-    /// Starts a process for whole builds; without one they are made in this process, which a grammar can then end.
-    pub worker: Option<&'a WorkerCommand>,
-    /// The processes that parse changed files for this one, if they are kept between runs.
-    pub parsers: Option<&'a Parsers>,
+    /// The processes that do the work; without them it is done in this process, which a grammar can then end.
+    pub workers: Option<&'a WorkerPool>,
     /// What is known of files that may end the process, in a process that can be ended.
     pub caution: Option<&'a Caution>,
 }
@@ -157,16 +155,7 @@ fn last_words(said: &str) -> String {
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self {
-            limits,
-            cancel,
-            progress: &|_| {},
-            residents: None,
-            extract: extract::extract,
-            worker: None,
-            parsers: None,
-            caution: None,
-        }
+        Self { limits, cancel, progress: &|_| {}, residents: None, extract: extract::extract, workers: None, caution: None }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
@@ -274,12 +263,11 @@ pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
 /// that are in the store already write nothing. Where a resident has the state that the store is in, only what the changes
 /// concern is read, resolved and written; else everything is.
 pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+    if let Some(workers) = run.workers {
+        return workers.apply(location, changes, patience, run);
+    }
     if let Some(outcome) = take_in_place(location, changes, patience, run)? {
         return Ok(outcome);
-    }
-    if let Some(command) = run.worker {
-        let forced = matches!(changes, ChangeSet::Everything { forced: true });
-        return isolate::build(command, location, forced, patience, run);
     }
     let started = Instant::now();
     let lock = lock(location, patience, run)?;
@@ -291,9 +279,6 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
     let (published, timings) = whole::build(&lock, started, run)?;
-    if let Some(residents) = run.residents {
-        keep(location, residents, run)?;
-    }
     Ok(Outcome::Published { published, timings })
 }
 
@@ -314,12 +299,6 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
         return Ok(None);
     }
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
-    // What could end this process is done in another one, which starts while the rest is made ready.
-    let own = run.worker.filter(|_| run.parsers.is_none()).map(|command| Parsers::new(command.clone()));
-    let run = &Run { parsers: run.parsers.or(own.as_ref()), ..*run };
-    if let Some(parsers) = run.parsers {
-        parsers.prepare(&run.limits);
-    }
     let kept = run.residents.and_then(|residents| residents.take(&snapshot, location));
     let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
     let Some(mut resident) = resident else { return Ok(None) };
@@ -340,9 +319,10 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))
 }
 
-/// Keeps what is known of a repository whose store is right, so that the next changes are taken in in place.
-fn keep(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
+/// Makes ready for the next changes of a repository whose store is right: reads what is known of it, unless that is kept already.
+fn prepare(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
     if let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+        && !residents.knows(location, snapshot.identity())
         && let Some(resident) = Resident::load(&snapshot, run)?
     {
         residents.put(location, resident);

@@ -176,7 +176,7 @@ impl Built {
     }
 
     fn sites(&self, text: &mut String, path: &RepoPath, facts: &FileFacts, resolution: &FileResolution) {
-        for (site, resolved) in facts.all_sites().iter().zip(&resolution.sites) {
+        for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
             let name = site.name.get().map_or("", |name| &facts.names[name]);
             let target = match &resolved.target {
                 Target::None => String::new(),

@@ -53,6 +53,13 @@ impl Project {
         self.command(arguments).output().expect("the program starts")
     }
 
+    /// The files of generations in the cache; a store that is changed in place keeps its name.
+    fn stores(&self) -> Vec<PathBuf> {
+        let inside = |path: PathBuf| fs::read_dir(path).expect("it exists").map(|entry| entry.expect("it can be listed").path());
+        let repositories = inside(self.0.path().join("cache")).filter(|path| path.is_dir());
+        repositories.flat_map(inside).filter(|path| path.extension().is_some_and(|extension| extension == "db")).collect()
+    }
+
     /// Brings the index up to date and gives its numbers, and what was logged.
     fn index(&self) -> (Value, String) {
         let output = self.run(&["index", "--json", "--log-level", "warn"]);
@@ -92,13 +99,15 @@ fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
 fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
     let project = Project::with("none");
     assert_eq!(project.index().0["indexed"], 5);
+    let stores = project.stores();
+    assert_eq!(stores.len(), 1);
     for fault in ["abort", "segv", "overflow", "allocate", "hang", "chatter"] {
         project.write("bad.py", &bad(fault));
         project.write("a.py", &format!("def a():\n    return '{fault}'\n"));
         let (numbers, log) = project.index();
         assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&4.into(), &1.into()), "{fault}: {log}");
         assert!(log.contains("bad.py") && log.contains("the file is left out"), "{fault}: {log}");
-        assert!(!log.contains("a process that indexes has died"), "{fault}: nothing was built anew: {log}");
+        assert_eq!(project.stores(), stores, "{fault}: nothing was built anew: {log}");
         assert_eq!(project.index().0["changed"], false, "{fault}");
         let found = project.run(&["grep", &format!("return '{fault}'")]);
         assert!(String::from_utf8_lossy(&found.stdout).contains("up to date"), "{found:?}");
@@ -106,6 +115,24 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
     project.write("bad.py", &bad("none"));
     let (numbers, log) = project.index();
     assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null), "{log}");
+}
+
+#[test]
+fn a_worker_that_is_killed_from_outside_costs_no_file() {
+    let project = Project::with("kill");
+    let output = project.run(&["index", "--log-level", "warn"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("signal 9 KILL") && !said.contains("left out"), "{said}");
+    project.write("bad.py", &bad("none"));
+    assert_eq!(project.index().0["indexed"], 5);
+    project.write("bad.py", &bad("kill"));
+    let found = project.run(&["search", "--mode", "name", "bad"]);
+    let found = String::from_utf8_lossy(&found.stdout).into_owned();
+    assert!(found.contains("stale: 1 file not taken in (bad.py)") && found.contains("function bad"), "{found}");
+    project.write("bad.py", &bad("none").replace("bad()", "good()"));
+    let numbers = project.index().0;
+    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null));
 }
 
 #[test]

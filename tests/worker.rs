@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cograph::config::{Limits, WorkerCommand};
-use cograph::index::{ChangeSet, IndexError, JobState, Jobs, Outcome, Report, Run, apply, build_graph, refresh};
+use cograph::index::{ChangeSet, IndexError, JobState, Jobs, Outcome, Report, Run, WorkerPool, apply, build_graph, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Store, StoreErrorKind};
 use tempfile::TempDir;
@@ -32,7 +32,8 @@ impl Project {
     }
 
     fn apply(&self, worker: &WorkerCommand, forced: bool) -> Result<Outcome, IndexError> {
-        let run = Run { worker: Some(worker), ..Run::quiet(limits(), &self.cancel) };
+        let workers = WorkerPool::new(worker.clone());
+        let run = Run { workers: Some(&workers), ..Run::quiet(limits(), &self.cancel) };
         apply(&self.location, &ChangeSet::Everything { forced }, PATIENCE, &run)
     }
 
@@ -100,8 +101,8 @@ fn progress_comes_from_the_worker() {
     let project = Project::new();
     let phases = std::sync::Mutex::new(Vec::new());
     let note = |progress: cograph::index::Progress| phases.lock().expect("nobody panics").push(progress.phase.word());
-    let worker = worker();
-    let run = Run { worker: Some(&worker), progress: &note, ..Run::quiet(limits(), &project.cancel) };
+    let workers = WorkerPool::new(worker());
+    let run = Run { workers: Some(&workers), progress: &note, ..Run::quiet(limits(), &project.cancel) };
     apply(&project.location, &ChangeSet::Everything { forced: false }, PATIENCE, &run).expect("a store is built");
     let mut phases = phases.into_inner().expect("nobody panics");
     phases.dedup();
@@ -112,8 +113,8 @@ fn progress_comes_from_the_worker() {
 fn an_error_of_the_worker_is_told_as_it_is() {
     let project = Project::new();
     let held = project.location.lock(Duration::ZERO).expect("nobody else writes");
-    let worker = worker();
-    let run = Run { worker: Some(&worker), ..Run::quiet(limits(), &project.cancel) };
+    let workers = WorkerPool::new(worker());
+    let run = Run { workers: Some(&workers), ..Run::quiet(limits(), &project.cancel) };
     let failed = apply(&project.location, &ChangeSet::Everything { forced: false }, Duration::ZERO, &run);
     let error = failed.expect_err("somebody else writes");
     let expected = project.location.lock(Duration::ZERO).expect_err("the same in this process");

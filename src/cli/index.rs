@@ -14,7 +14,7 @@ use super::output::{bytes, grouped, note, percent, to_stdout};
 use super::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
-use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing};
+use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool};
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::server;
@@ -80,7 +80,8 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     let cancel = CancelToken::new();
     let display = Display::new(arguments.json);
     let progress = |progress| display.show(progress);
-    let run = Run { progress: &progress, worker: config.worker.as_ref(), ..Run::quiet(config.limits, &cancel) };
+    let workers = config.worker.clone().map(WorkerPool::new);
+    let run = Run { progress: &progress, workers: workers.as_ref(), ..Run::quiet(config.limits, &cancel) };
     let location = Location::new(&repository.cache, &repository.root);
     let outcome = if arguments.force {
         index::apply(&location, &ChangeSet::Everything { forced: true }, WRITER_PATIENCE, &run)
@@ -105,8 +106,8 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
 
 /// Takes in what changes, one line each time. Ends with an error or with the process.
 fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<(), Stop> {
-    let residents = Residents::new();
-    let run = Run { worker: config.worker.as_ref(), residents: Some(&residents), ..Run::quiet(config.limits, cancel) };
+    let (workers, residents) = (config.worker.clone().map(WorkerPool::new), Residents::new());
+    let run = Run { workers: workers.as_ref(), residents: Some(&residents), ..Run::quiet(config.limits, cancel) };
     let mut watch = match Watch::start(location.root(), run.limits.threads, run.cancel) {
         Ok(watch) => {
             note(&format!("watching {} directories", grouped(watch.directories() as u64)));

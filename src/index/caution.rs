@@ -1,5 +1,5 @@
-//! What is known of files that must not be parsed, and who hears which file is being parsed: what a build needs to know when a
-//! file can end it. Knows nothing of processes.
+//! What is known of files that must not be parsed, and who hears which file is being parsed or resolved: what a run needs to know
+//! when a file can end it. Knows nothing of processes.
 
 use rustc_hash::FxHashMap;
 
@@ -14,14 +14,14 @@ pub struct Caution {
     witness: Box<dyn Witness>,
 }
 
-/// Hears of files before they are parsed, and after.
+/// Hears of files before they are worked on, and after.
 pub(super) trait Witness: Send + Sync {
     /// This thread is going to parse some of these files, one after the other. What they are is told for many at once: whoever is
     /// told in another process is woken each time.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// This thread is going to parse the file. `alone` if no other thread parses one.
+    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other thread parses one.
     fn begins(&self, path: &RepoPath, alone: bool);
-    /// This thread has parsed its file.
+    /// This thread is done with its file.
     fn ends(&self);
 }
 
@@ -45,12 +45,20 @@ impl Caution {
         self.witness.announces(paths);
     }
 
-    /// Parses a file by `work`, with witnesses.
-    pub(super) fn parsing<T>(&self, path: &RepoPath, alone: bool, work: impl FnOnce() -> T) -> T {
+    /// Does `work` on a file, with witnesses.
+    pub(super) fn working<T>(&self, path: &RepoPath, alone: bool, work: impl FnOnce() -> T) -> T {
         self.witness.begins(path, alone);
         let result = work();
         self.witness.ends();
         result
+    }
+}
+
+/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is noticed as a parse is.
+pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: impl FnOnce() -> T) -> T {
+    match caution {
+        Some(caution) => caution.working(path, false, work),
+        None => work(),
     }
 }
 

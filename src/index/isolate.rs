@@ -1,13 +1,13 @@
-//! Whole builds in a process of their own: a grammar that crashes, hangs or eats the memory costs the file that made it, to
-//! stop is to kill, and the memory goes back to the system. The worker is this program once more.
+//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a resolution that does not end, cost
+//! the file that made it, to cancel is to kill, and the memory of a whole build goes back to the system. The worker is this program
+//! once more. Whole builds and changes go the same way; after a change the worker stays for the next one, with what it knows.
 //!
-//! `message` is what the two say to each other, `worker` the one side of it, this file the other, and `trial` what is learnt
-//! when a worker dies. `parsers` are processes that parse single files, for changes.
+//! `message` is the protocol between the two, `worker` the one side of it, this file the other, and `trial` what is learnt
+//! when a worker dies.
 
 #[cfg(feature = "faults")]
 mod faults;
 mod message;
-mod parsers;
 mod trial;
 mod worker;
 
@@ -15,50 +15,96 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use self::message::{Message, Order, Task};
-use self::trial::{Doing, Trial};
+use self::message::{Message, Order, Work};
+use self::trial::{Death, Doing, Trial};
+use super::kept::Kept;
 use super::progress::{Phase, Timing};
-use super::{IndexError, Outcome, Run};
+use super::{ChangeSet, IndexError, Outcome, Run};
 use crate::config::WorkerCommand;
 use crate::faults::{Fault, planted};
 use crate::store::{Location, Published, Store};
 
-pub use parsers::Parsers;
 pub use worker::serve_worker;
 
+/// How long a worker is kept after its last change, or the last question about its repository.
+const IDLE: Duration = Duration::from_secs(60);
 /// The last lines of a dead worker that its error repeats, and how much of a line is one.
 const LAST_LINES: usize = 4;
 const LINE_BYTES: u64 = 500;
 
-/// Builds a repository's store in a worker. Files that end it are left out, and the store says so.
-pub(super) fn build(
-    command: &WorkerCommand,
-    location: &Location,
-    forced: bool,
-    patience: Duration,
-    run: &Run,
-) -> Result<Outcome, IndexError> {
-    let mut trial = Trial::default();
-    loop {
-        run.check(location.root())?;
-        let (left_out, suspects) = (trial.guilty.clone(), trial.suspects.clone());
-        let order = Order { location: location.clone(), forced, patience, limits: run.limits, left_out, suspects };
-        let end = Worker::start(command, &order)?.watch(run);
-        // Whatever the worker says of its end: it was asked for.
-        run.check(location.root())?;
-        match end {
-            End::Finished { changed, timings } => return outcome(location, changed, timings),
-            End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
-            End::Died { doing, how, said } => {
-                tracing::warn!(root = %location.root().display(), how, ?doing, "a process that indexes has died");
-                if !trial.learn(doing) {
-                    return Err(IndexError::Worker { root: location.root().to_path_buf(), how, said });
+/// The workers of this process: one for each repository in which files change.
+#[derive(Debug)]
+pub struct WorkerPool {
+    command: WorkerCommand,
+    idle: Kept<Location, Worker>,
+}
+
+impl WorkerPool {
+    /// No worker yet.
+    pub fn new(command: WorkerCommand) -> Self {
+        Self { command, idle: Kept::new("workers-idle", IDLE) }
+    }
+
+    /// Notes that questions are asked about a repository: its worker is worth keeping.
+    pub fn touch(&self, location: &Location) {
+        self.idle.touch(location);
+    }
+
+    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left out, and the store says so.
+    pub(super) fn apply(
+        &self,
+        location: &Location,
+        changes: &ChangeSet,
+        patience: Duration,
+        run: &Run,
+    ) -> Result<Outcome, IndexError> {
+        let root = location.root();
+        let work = Work::of(changes);
+        let mut trial = Trial::default();
+        // What an idle worker knows is of no use for a whole build, and takes memory that the build may need.
+        let mut idle = self.idle.take(location).filter(|_| work.is_change());
+        loop {
+            run.check(root)?;
+            let (left_out, suspects) = (trial.guilty.clone(), trial.suspects.clone());
+            let order =
+                Order { location: location.clone(), work: work.clone(), patience, limits: run.limits, left_out, suspects };
+            let was_idle = idle.is_some();
+            let mut worker = match idle.take() {
+                Some(worker) => worker,
+                None => Worker::start(&self.command, root)?,
+            };
+            let end = worker.perform(&order, run);
+            // Whatever the worker says of its end: it was asked for.
+            run.check(root)?;
+            match end {
+                End::Finished { changed, timings } => {
+                    if work.is_change() {
+                        self.idle.put(location, worker);
+                    }
+                    return outcome(location, changed, timings);
+                }
+                End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
+                // It ended while it waited, for whatever reason.
+                End::Died { doing, .. } if was_idle && doing == Doing::default() => {}
+                End::Died { doing, death, how, said } => {
+                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes has died");
+                    let known = trial.guilty.len();
+                    if !trial.learn(doing, death) {
+                        return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
+                    }
+                    for path in &trial.guilty[known..] {
+                        tracing::error!(
+                            path = path.as_str(),
+                            how,
+                            "a file ends the process that indexes it; the file is left out"
+                        );
+                    }
                 }
             }
         }
@@ -80,22 +126,24 @@ fn outcome(location: &Location, changed: bool, timings: Vec<Timing>) -> Result<O
 enum End {
     Finished { changed: bool, timings: Vec<Timing> },
     Failed { message: String, hint: String },
-    Died { doing: Doing, how: String, said: String },
+    Died { doing: Doing, death: Death, how: String, said: String },
 }
 
 /// A worker and what this process holds of it. Dropping it kills the worker.
+#[derive(Debug)]
 struct Worker {
     child: Child,
     /// The worker, and whatever it may have started, ends when this does.
     input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
     last_words: Option<JoinHandle<String>>,
 }
 
 impl Worker {
-    fn start(command: &WorkerCommand, order: &Order) -> Result<Self, IndexError> {
+    fn start(command: &WorkerCommand, root: &Path) -> Result<Self, IndexError> {
         let failed = |program: &Path, error: &std::io::Error| IndexError::NoWorker {
             program: program.to_path_buf(),
-            root: order.location.root().to_path_buf(),
+            root: root.to_path_buf(),
             reason: error.to_string(),
         };
         let mut child = Command::new(&command.program)
@@ -105,27 +153,28 @@ impl Worker {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&command.program, &error))?;
-        let mut input = child.stdin.take().expect("it is piped, and nobody has taken it");
+        let input = child.stdin.take().expect("it is piped, and nobody has taken it");
+        let output = child.stdout.take().expect("it is piped, and nobody has taken it");
         let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
         let last_words = Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
-        // One that dies before it has read its order is seen by its end.
-        let _ = Task::Build(order.clone()).write(&mut input);
-        let mut worker = Self { child, input: Some(input), last_words: None };
+        let mut worker = Self { child, input: Some(input), output: BufReader::new(output), last_words: None };
         worker.last_words = Some(last_words.map_err(|error| failed(&command.program, &error))?);
         Ok(worker)
     }
 
-    /// Follows the worker to its end.
-    fn watch(mut self, run: &Run) -> End {
-        let output = self.child.stdout.take().expect("it is piped, and only this takes it");
+    /// Gives the worker an order and follows it to the end of that.
+    fn perform(&mut self, order: &Order, run: &Run) -> End {
+        if let Some(input) = &mut self.input {
+            // One that dies before it has read its order is seen by its end.
+            let _ = order.write(input);
+        }
         let pid = Pid::from_child(&self.child);
         // The hook is gone before the child is waited for, so that it cannot hit another process of the same number.
         let kill = run.cancel.on_cancel(move || {
             let _ = kill_process(pid, Signal::KILL);
         });
         let (mut parsing, mut doing, mut timings, mut last) = (BTreeMap::new(), Doing::default(), Vec::new(), None);
-        let mut output = BufReader::new(output);
-        while let Some(message) = Message::read(&mut output) {
+        while let Some(message) = Message::read(&mut self.output) {
             match message {
                 Message::Progress(progress) => {
                     doing.trying = None;
@@ -149,9 +198,12 @@ impl Worker {
             }
         }
         drop(kill);
-        let (status, said) = self.end();
-        doing.parsing = parsing.into_values().flatten().collect();
-        last.unwrap_or_else(|| End::Died { doing, how: status.map_or_else(|| "it is lost".to_owned(), describe), said })
+        last.unwrap_or_else(|| {
+            let (status, said) = self.end();
+            doing.parsing = parsing.into_values().flatten().collect();
+            let how = status.map_or_else(|| "it is lost".to_owned(), describe);
+            End::Died { doing, death: status.map_or(Death::FromOutside, Death::of), how, said }
+        })
     }
 
     /// Ends the worker if it has not ended, and gives how it did and what it said last.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{ChangeSet, IndexError, Outcome, Parsers, Phase, Progress, Residents, Run, apply, keep, refresh};
+use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare, refresh};
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
@@ -46,8 +46,9 @@ type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
 struct Shared {
     limits: Limits,
     on_published: OnPublished,
-    worker: Option<WorkerCommand>,
-    parsers: Option<Parsers>,
+    /// The processes that do the work.
+    workers: Option<WorkerPool>,
+    /// What is known of repositories between runs where this process does the work.
     residents: Residents,
     state: Mutex<State>,
     turn: Condvar,
@@ -66,7 +67,7 @@ struct State {
 }
 
 impl Jobs {
-    /// No runs yet. Whole builds are made by `worker`, if there is one.
+    /// No runs yet. They are made by processes that `worker` starts, if it is given.
     pub fn new(limits: Limits, worker: Option<WorkerCommand>) -> Self {
         Self::telling(limits, worker, |_, _| {})
     }
@@ -79,8 +80,8 @@ impl Jobs {
     ) -> Self {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(State::default()), Condvar::new());
-        let (parsers, residents) = (worker.clone().map(Parsers::new), Residents::new());
-        Self { shared: Arc::new(Shared { limits, on_published, worker, parsers, residents, state, turn }) }
+        let (workers, residents) = (worker.map(WorkerPool::new), Residents::new());
+        Self { shared: Arc::new(Shared { limits, on_published, workers, residents, state, turn }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -100,6 +101,9 @@ impl Jobs {
     /// Says that questions are asked about a repository: what is known of it is worth keeping.
     pub fn touch(&self, location: &Location) {
         self.shared.residents.touch(location);
+        if let Some(workers) = &self.shared.workers {
+            workers.touch(location);
+        }
     }
 
     /// Repositories whose stores were removed by this process to make room for others.
@@ -179,8 +183,7 @@ impl Shared {
             faults::index_runs(job.location.root());
             let run = Run {
                 progress: &progress,
-                worker: self.worker.as_ref(),
-                parsers: self.parsers.as_ref(),
+                workers: self.workers.as_ref(),
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };
@@ -214,7 +217,7 @@ impl Shared {
             self.start(&job.location, Some(rest), None);
         }
         // Last: whoever is woken by it and starts another run must not get this one again.
-        let made = outcome.as_ref().ok().filter(|_| changes.is_some()).map(Outcome::identity);
+        let has_changed = outcome.is_ok() && changes.is_some();
         job.end(outcome);
         if made_in_place {
             // Nobody waits for this: the store is right, it takes more room than it needs.
@@ -224,9 +227,9 @@ impl Shared {
             self.make_room(&job.location);
         }
         // Somebody works on the files: the next change shall cost what it concerns.
-        if made.is_some_and(|made| !self.residents.knows(&job.location, made)) {
+        if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match super::workers::guarded(|| keep(&job.location, &self.residents, &run)) {
+            match super::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),

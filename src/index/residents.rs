@@ -25,6 +25,11 @@ impl Residents {
         Self::kept_for(KEPT)
     }
 
+    /// The same for a process that is itself let go when it is idle.
+    pub(super) fn kept_always() -> Self {
+        Self::kept_for(Duration::from_secs(3600 * 24))
+    }
+
     /// The same with another time of life.
     pub fn kept_for(kept: Duration) -> Self {
         Self(Kept::new("index-idle", kept))

@@ -2,6 +2,7 @@
 //! the whole program.
 
 use super::Run;
+use super::caution::resolving;
 use super::progress::{Counter, Phase};
 use super::workers::{Workers, guarded};
 use crate::model::facts::FileFacts;
@@ -21,21 +22,21 @@ pub(super) fn resolve(
     let counter = Counter::start(Phase::Resolve, order.len(), run.progress);
     order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));
     workers.map(&order, run, |position| {
-        let resolved = resolve_file(tables, position, &files[position]);
+        let resolved = resolve_file(tables, position, &files[position], run);
         counter.add_one();
         resolved
     })
 }
 
-fn resolve_file(tables: &Tables, position: usize, file: &FileRecord) -> Resolved {
+fn resolve_file(tables: &Tables, position: usize, file: &FileRecord, run: &Run) -> Resolved {
     let Ok(facts) = &file.content else { return Resolved::default() };
     let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-    guarded_resolution(&file.path, facts, || tables.resolve_file(id))
+    guarded_resolution(&file.path, facts, run, || tables.resolve_file(id))
 }
 
 /// What `work` finds for a file; that nothing is known if it panics.
-pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, work: impl FnOnce() -> Resolved) -> Resolved {
-    guarded(work).unwrap_or_else(|message| {
+pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, run: &Run, work: impl FnOnce() -> Resolved) -> Resolved {
+    resolving(run.caution, path, || guarded(work)).unwrap_or_else(|message| {
         tracing::error!(path = path.as_str(), message, "resolution failed; the references of the file stay unresolved");
         let unknown = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };
         let resolution = FileResolution {

@@ -34,6 +34,7 @@ pub(super) struct TakenIn {
 pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
     let taking = Taking::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
+        taking.announce(position..position + 1);
         let (mut record, project_file, _) = taking.file(position);
         if let Ok(facts) = &mut record.content {
             Arc::make_mut(facts).shrink();
@@ -184,13 +185,10 @@ fn facts(
     run: &Run,
     alone: bool,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let extract = || match run.parsers {
-        Some(parsers) => parsers.extract((language, path.as_str(), &text.bytes), &run.limits, run.cancel),
-        None => guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default())),
-    };
+    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
     let extracted = match run.caution {
         Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
-        Some(caution) => caution.parsing(path, alone, extract),
+        Some(caution) => caution.working(path, alone, extract),
         None => extract(),
     };
     let arranged = extracted.and_then(|mut facts| {

@@ -55,7 +55,7 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     let tables = workers.run(|| Tables::of(&files, prepared, names, project_files)).map_err(failed)?;
     stopwatch.lap(Phase::Tables);
 
-    let resolving = Resolving::new(&draft, &tables, &files, Counter::start(Phase::Resolve, files.len(), run.progress));
+    let resolving = Resolving::new(&draft, &tables, &files, run, Counter::start(Phase::Resolve, files.len(), run.progress));
     let found = in_order(workers.map(&largest_first(&pieces), run, |number| resolving.piece(pieces[number])))?;
     run.check(root)?;
     let references = resolving.into_references();
@@ -202,6 +202,7 @@ struct Resolving<'r> {
     draft: &'r Draft,
     tables: &'r Tables,
     files: &'r [FileRecord],
+    run: &'r Run<'r>,
     counter: Counter<'r>,
     /// How many sites that are stored lead to each symbol, by file.
     references: Vec<Box<[AtomicU32]>>,
@@ -215,10 +216,10 @@ struct Found {
 }
 
 impl<'r> Resolving<'r> {
-    fn new(draft: &'r Draft, tables: &'r Tables, files: &'r [FileRecord], counter: Counter<'r>) -> Self {
+    fn new(draft: &'r Draft, tables: &'r Tables, files: &'r [FileRecord], run: &'r Run<'r>, counter: Counter<'r>) -> Self {
         let symbols = |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
         let references = files.iter().map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect()).collect();
-        Self { draft, tables, files, counter, references }
+        Self { draft, tables, files, run, counter, references }
     }
 
     fn piece(&self, facts: Placed) -> Result<Found, StoreError> {
@@ -230,7 +231,8 @@ impl<'r> Resolving<'r> {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = FileId(entry.key - 1);
             let path = &self.files[file.0 as usize].path;
-            let Resolved { resolution, asked } = guarded_resolution(path, &facts, || self.tables.resolve_shared(file, &facts));
+            let Resolved { resolution, asked } =
+                guarded_resolution(path, &facts, self.run, || self.tables.resolve_shared(file, &facts));
             self.count(&resolution);
             strays.extend(resolution.relations.iter().copied().filter(|relation| relation.from.file != file));
             piece.add(

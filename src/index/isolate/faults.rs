@@ -39,6 +39,9 @@ fn happen(what: &str) {
         "segv" => loop {
             let _ = kill_process(getpid(), Signal::SEGV);
         },
+        "kill" => {
+            let _ = kill_process(getpid(), Signal::KILL);
+        }
         "overflow" => assert_ne!(overflow(0), 1),
         "hang" => loop {
             std::thread::park();

@@ -1,5 +1,5 @@
-//! What a worker and the process that started it say to each other: the order at the beginning, messages after it. Each is a
-//! sequence of fields, and a field ends with a NUL byte, which no path contains.
+//! The protocol of a worker and the process that started it: orders to the worker, and messages from it until the order is done.
+//! Each is a sequence of fields, and a field ends with a NUL byte, which no path contains.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::config::Limits;
+use crate::index::ChangeSet;
 use crate::index::progress::{Phase, Progress, Timing};
 use crate::model::RepoPath;
 use crate::store::Location;
@@ -17,8 +18,8 @@ use crate::store::Location;
 pub(super) struct Order {
     /// The repository and its place in the cache.
     pub(super) location: Location,
-    /// Whether to build even if the store reflects the files.
-    pub(super) forced: bool,
+    /// What to make the store reflect.
+    pub(super) work: Work,
     /// How long another writer is waited for.
     pub(super) patience: Duration,
     /// What bounds the work.
@@ -29,13 +30,27 @@ pub(super) struct Order {
     pub(super) suspects: Vec<RepoPath>,
 }
 
-/// What a process that this program starts is there for.
+/// What an order is about.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Task {
-    /// A whole build.
-    Build(Order),
-    /// To parse what comes, within bounds of stack and memory.
-    Parse(Limits),
+pub(super) enum Work {
+    /// All files; whether to build even if the store reflects them.
+    Everything { forced: bool },
+    /// These paths, which are compared with the store once more.
+    Changes(Vec<RepoPath>),
+}
+
+impl Work {
+    pub(super) fn of(changes: &ChangeSet) -> Self {
+        match changes {
+            ChangeSet::Everything { forced } => Self::Everything { forced: *forced },
+            ChangeSet::Some { .. } => Self::Changes(changes.paths().cloned().collect()),
+        }
+    }
+
+    /// Whether only some files are concerned.
+    pub(super) fn is_change(&self) -> bool {
+        matches!(self, Self::Changes(_))
+    }
 }
 
 /// What a worker says.
@@ -47,7 +62,7 @@ pub(super) enum Message {
     Parsing { thread: u64, paths: Vec<RepoPath> },
     /// It is going to parse a file that it suspects, and nothing else.
     Trying(RepoPath),
-    /// Parsing the file takes longer than it may: the worker ends itself.
+    /// To parse or to resolve the file takes longer than it may: the worker ends itself.
     Hangs(RepoPath),
     /// How long a phase took.
     Timing(Timing),
@@ -57,39 +72,18 @@ pub(super) enum Message {
     Failed { message: String, hint: String },
 }
 
-impl Task {
-    pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        match self {
-            Self::Build(order) => {
-                output.write_all(b"build\0")?;
-                order.write(output)
-            }
-            Self::Parse(limits) => {
-                write!(output, "parse\0{}\0{}\0", limits.stack_bytes, limits.memory_bytes)?;
-                output.flush()
-            }
-        }
-    }
-
-    /// Reads a task; none if the input ends before it is whole, or is none.
-    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
-        match text(field(input)?)?.as_str() {
-            "build" => Order::read(input).map(Self::Build),
-            "parse" => {
-                let mut number = || text(field(input)?)?.parse::<u64>().ok();
-                let (stack_bytes, memory_bytes) = (size(number()?)?, number()?);
-                Some(Self::Parse(Limits { stack_bytes, memory_bytes, threads: 1, ..Limits::default() }))
-            }
-            _ => None,
-        }
-    }
-}
+/// The kind of an order about some files; those about all files have 0, or 1 where it is forced.
+const CHANGES: u64 = 2;
 
 impl Order {
-    fn write(&self, output: &mut impl Write) -> io::Result<()> {
+    pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
+        let (kind, changes) = match &self.work {
+            Work::Everything { forced } => (u64::from(*forced), &[][..]),
+            Work::Changes(paths) => (CHANGES, paths.as_slice()),
+        };
         let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes, cache_bytes } = self.limits;
         let numbers = [
-            u64::from(self.forced),
+            kind,
             milliseconds(self.patience),
             file_bytes,
             line_bytes as u64,
@@ -100,23 +94,24 @@ impl Order {
             cache_bytes,
             self.left_out.len() as u64,
             self.suspects.len() as u64,
+            changes.len() as u64,
         ];
         let mut text = Vec::new();
         for path in [self.location.root(), self.location.directory()] {
             push(&mut text, path.as_os_str().as_bytes());
         }
         numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
-        self.left_out.iter().chain(&self.suspects).for_each(|path| push(&mut text, path.as_str().as_bytes()));
+        self.left_out.iter().chain(&self.suspects).chain(changes).for_each(|path| push(&mut text, path.as_str().as_bytes()));
         output.write_all(&text)?;
         output.flush()
     }
 
     /// Reads an order; none if the input ends before it is whole, or is none.
-    fn read(input: &mut impl BufRead) -> Option<Self> {
+    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
         let mut path = || field(input).map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
         let location = Location::at(path()?, path()?);
         let mut number = || text(field(input)?)?.parse::<u64>().ok();
-        let (forced, patience) = (number()? != 0, Duration::from_millis(number()?));
+        let (kind, patience) = (number()?, Duration::from_millis(number()?));
         let limits = Limits {
             file_bytes: number()?,
             line_bytes: size(number()?)?,
@@ -126,9 +121,11 @@ impl Order {
             memory_bytes: number()?,
             cache_bytes: number()?,
         };
-        let (left_out, suspects) = (number()?, number()?);
+        let (left_out, suspects, changes) = (number()?, number()?, number()?);
         let mut paths = |count| (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>();
-        Some(Self { location, forced, patience, limits, left_out: paths(left_out)?, suspects: paths(suspects)? })
+        let (left_out, suspects, changes) = (paths(left_out)?, paths(suspects)?, paths(changes)?);
+        let work = if kind == CHANGES { Work::Changes(changes) } else { Work::Everything { forced: kind != 0 } };
+        Some(Self { location, work, patience, limits, left_out, suspects })
     }
 }
 
@@ -228,22 +225,27 @@ mod tests {
     #[test]
     fn an_order_arrives_as_it_was_given() {
         let root = Path::new(OsStr::from_bytes(b"/with \xff\nand\tmore"));
-        let order = Order {
+        let order = |work| Order {
             location: Location::new(Path::new("/cache"), root),
-            forced: true,
+            work,
             patience: Duration::from_secs(7),
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },
             left_out: vec![path("a\nb"), path("c d")],
             suspects: vec![path("e")],
         };
-        for task in [Task::Build(order), Task::Parse(Limits { threads: 1, stack_bytes: 5, memory_bytes: 7, ..Limits::default() })]
-        {
+        let works =
+            [Work::Everything { forced: false }, Work::Everything { forced: true }, Work::Changes(vec![path("f\ng"), path("h")])];
+        for order in works.map(order) {
             let mut bytes = Vec::new();
-            task.write(&mut bytes).expect("memory takes it");
-            assert_eq!(Task::read(&mut bytes.as_slice()), Some(task));
+            order.write(&mut bytes).expect("memory takes it");
             for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {
-                assert_eq!(Task::read(&mut &bytes[..end]), None, "cut after {end} bytes");
+                assert_eq!(Order::read(&mut &bytes[..end]), None, "cut after {end} bytes");
             }
+            // The next order begins where this one ends.
+            bytes.extend_from_within(..);
+            let mut input = bytes.as_slice();
+            assert_eq!(Order::read(&mut input), Some(order.clone()));
+            assert_eq!(Order::read(&mut input), Some(order));
         }
     }
 

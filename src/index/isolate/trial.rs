@@ -1,5 +1,10 @@
 //! Which file ends a worker: what is learnt from one death for the next attempt. Decides only; starts nothing.
 
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use rustix::process::Signal;
+
 use crate::model::RepoPath;
 
 /// Files that one build may leave out because they end it. More are no accident of single files.
@@ -18,6 +23,25 @@ pub(super) struct Doing {
     pub(super) hanging: Vec<RepoPath>,
 }
 
+/// What a death says of the work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Death {
+    /// The work ended the process: a fault of memory, an abort, or an end of its own.
+    ByTheWork,
+    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no file.
+    FromOutside,
+}
+
+impl Death {
+    pub(super) fn of(status: ExitStatus) -> Self {
+        let outside = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
+        match status.signal() {
+            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => Self::FromOutside,
+            _ => Self::ByTheWork,
+        }
+    }
+}
+
 /// What is known after some attempts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Trial {
@@ -30,8 +54,12 @@ pub(super) struct Trial {
 
 impl Trial {
     /// Learns from a death. False if another attempt is of no use.
-    pub(super) fn learn(&mut self, doing: Doing) -> bool {
+    pub(super) fn learn(&mut self, doing: Doing, death: Death) -> bool {
         let Doing { mut parsing, trying, hanging } = doing;
+        if death == Death::FromOutside {
+            self.fruitless += 1;
+            return self.fruitless < MOST_FRUITLESS;
+        }
         if let Some(path) = trying {
             // The suspects before it have passed.
             let rest = self.suspects.iter().position(|suspect| *suspect == path).map_or(0, |position| position + 1);
@@ -68,6 +96,28 @@ mod tests {
         Doing { parsing: paths(names), ..Doing::default() }
     }
 
+    impl Trial {
+        fn learn_of(&mut self, doing: Doing) -> bool {
+            self.learn(doing, Death::ByTheWork)
+        }
+    }
+
+    #[test]
+    fn a_kill_from_outside_convicts_no_file() {
+        let mut trial = Trial::default();
+        for attempt in 1..=MOST_FRUITLESS {
+            let doing = Doing { trying: paths(&["a"]).pop(), hanging: Vec::new(), parsing: paths(&["a", "b"]) };
+            assert_eq!(trial.learn(doing, Death::FromOutside), attempt < MOST_FRUITLESS, "attempt {attempt}");
+        }
+        assert_eq!((trial.guilty.len(), trial.suspects.len()), (0, 0));
+        for (signal, death) in
+            [(Signal::KILL, Death::FromOutside), (Signal::TERM, Death::FromOutside), (Signal::SEGV, Death::ByTheWork)]
+        {
+            assert_eq!(Death::of(ExitStatus::from_raw(signal.as_raw())), death, "{signal:?}");
+        }
+        assert_eq!(Death::of(ExitStatus::from_raw(1 << 8)), Death::ByTheWork, "an exit code");
+    }
+
     fn trying(name: &str) -> Doing {
         Doing { trying: paths(&[name]).pop(), ..Doing::default() }
     }
@@ -75,30 +125,30 @@ mod tests {
     #[test]
     fn of_several_files_the_one_is_found_that_ends_a_worker_alone() {
         let mut trial = Trial::default();
-        assert!(trial.learn(parsing(&["b", "a", "c"])));
+        assert!(trial.learn_of(parsing(&["b", "a", "c"])));
         assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&[][..], &*paths(&["a", "b", "c"])));
-        assert!(trial.learn(trying("b")));
+        assert!(trial.learn_of(trying("b")));
         assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&*paths(&["b"]), &*paths(&["c"])));
-        assert!(trial.learn(trying("c")), "two of them can be guilty");
+        assert!(trial.learn_of(trying("c")), "two of them can be guilty");
         assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&*paths(&["b", "c"]), &[][..]));
     }
 
     #[test]
     fn a_file_that_hangs_is_known_at_once() {
         let mut trial = Trial::default();
-        assert!(trial.learn(Doing { parsing: paths(&["a", "b"]), hanging: paths(&["b"]), ..Doing::default() }));
+        assert!(trial.learn_of(Doing { parsing: paths(&["a", "b"]), hanging: paths(&["b"]), ..Doing::default() }));
         assert_eq!((trial.guilty, trial.suspects), (paths(&["b"]), Vec::new()));
     }
 
     #[test]
     fn deaths_that_no_file_explains_come_to_an_end() {
-        assert!(!Trial::default().learn(Doing::default()), "no file was being parsed");
+        assert!(!Trial::default().learn_of(Doing::default()), "no file was being parsed");
         let mut trial = Trial::default();
-        assert!(trial.learn(parsing(&["a", "b"])));
-        assert!(trial.learn(parsing(&["b", "c"])), "a and b have passed alone");
-        assert!(!trial.learn(parsing(&["c", "d"])));
+        assert!(trial.learn_of(parsing(&["a", "b"])));
+        assert!(trial.learn_of(parsing(&["b", "c"])), "a and b have passed alone");
+        assert!(!trial.learn_of(parsing(&["c", "d"])));
         let mut endless = Trial::default();
-        let attempts = (0..).take_while(|number| endless.learn(trying(&format!("f{number}")))).count();
+        let attempts = (0..).take_while(|number| endless.learn_of(trying(&format!("f{number}")))).count();
         assert_eq!(attempts, MOST_LEFT_OUT);
     }
 }

@@ -1,9 +1,10 @@
-//! The worker: takes its task from the input, builds or parses, and says on the output how far it is. It ends with the process that
-//! started it, whatever that one dies of, and with a file that takes too long.
+//! The worker: takes orders from the input, carries them out one after the other, and says on the output how far it is. It ends
+//! with the process that started it, whatever that one dies of, after a whole build, and with a file that takes too long.
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufReader, Write};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -11,11 +12,10 @@ use std::time::{Duration, Instant};
 use rustc_hash::FxHashMap;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::message::{Message, Order, Task};
-use super::parsers;
+use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::caution::{Caution, Witness};
-use crate::index::{ChangeSet, IndexError, Outcome, Run, apply, fingerprint};
+use crate::index::{ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, fingerprint, freshness_of, newest, prepare};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::{Location, Store, StoreError};
@@ -24,51 +24,94 @@ use crate::store::{Location, Store, StoreError};
 const PROGRAM_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
-/// Does what the process that started this one orders over standard input. Returns when that is done; until then the two
+/// Carries out what the process that started this one orders over standard input. Returns when that is done; until then the two
 /// standard streams belong to the worker.
 pub fn serve_worker() -> io::Result<()> {
-    let mut input = BufReader::new(File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?));
+    let input = BufReader::new(File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?));
     let output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
     // What a library prints must not get between the messages.
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
-    let order = match Task::read(&mut input) {
-        Some(Task::Build(order)) => order,
-        Some(Task::Parse(limits)) => {
-            bound_memory(&limits)?;
-            return parsers::serve(&limits, input, output);
-        }
-        None => return Err(io::Error::other("a worker is started by this program, not by hand")),
-    };
-    bound_memory(&order.limits)?;
-    Builder::new().name("worker-parent".to_owned()).spawn(move || end_with_parent(&mut input))?;
-    let reports = Arc::new(Reports { output: Mutex::new(output), parsing: Mutex::default() });
+    let orders = orders(input)?;
+    let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
+    let first = orders.recv().map_err(by_hand)?;
+    bound_memory(&first.limits)?;
+    let reports = Arc::new(Reports { output: Mutex::new(output), working: Mutex::default() });
     let watching = Arc::clone(&reports);
-    let limit = order.limits.file_time;
+    let limit = first.limits.file_time;
     Builder::new().name("worker-watchdog".to_owned()).spawn(move || watching.end_with_hanging_files(limit))?;
-    let last = match work(&order, &reports) {
-        Ok(Outcome::Unchanged { .. }) => Message::Finished { changed: false },
-        Ok(Outcome::Published { timings, .. }) => {
-            timings.into_iter().for_each(|timing| reports.send(&Message::Timing(timing)));
-            Message::Finished { changed: true }
+    let known = Known { residents: Residents::kept_always(), verified: Verified::new() };
+    for order in std::iter::once(first).chain(orders) {
+        let ended = known.carry_out(&order, &reports);
+        let last = match &ended {
+            Ok(Outcome::Unchanged { .. }) => Message::Finished { changed: false },
+            Ok(Outcome::Published { timings, .. }) => {
+                timings.iter().for_each(|timing| reports.send(&Message::Timing(*timing)));
+                Message::Finished { changed: true }
+            }
+            Err(error) => Message::Failed { message: error.to_string(), hint: error.hint().to_owned() },
+        };
+        reports.send(&last);
+        if !order.work.is_change() || ended.is_err() {
+            break;
         }
-        Err(error) => Message::Failed { message: error.to_string(), hint: error.hint().to_owned() },
-    };
-    reports.send(&last);
+        // Somebody works on the files: the next change shall cost what it concerns.
+        let cancel = CancelToken::new();
+        if let Err(error) = prepare(&order.location, &known.residents, &Run::quiet(order.limits, &cancel)) {
+            tracing::info!(%error, "the next changes mean a whole build");
+        }
+    }
     Ok(())
 }
 
-fn work(order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
-    let mut left_out = if order.forced { FxHashMap::default() } else { quarantined(&order.location, &order.limits)? };
-    left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
-    let caution = Caution::new(left_out, order.suspects.clone(), Box::new(Arc::clone(reports)));
-    let cancel = CancelToken::new();
-    let progress = |progress| reports.send(&Message::Progress(progress));
-    let run = Run { progress: &progress, caution: Some(&caution), ..Run::quiet(order.limits, &cancel) };
-    #[cfg(feature = "faults")]
-    let run = Run { extract: super::faults::extract, ..run };
-    #[cfg(feature = "faults")]
-    super::faults::at_start(order.location.root());
-    apply(&order.location, &ChangeSet::Everything { forced: order.forced }, order.patience, &run)
+/// Reads orders as they come. The end of the input, which comes when the other end is gone, ends the process, whatever it does; so
+/// does the end of this one.
+fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
+    let (sender, orders) = sync_channel(1);
+    let read = move || {
+        // Without a first order there is nothing to end: the other thread hears of it.
+        let Some(first) = Order::read(&mut input) else { return };
+        let mut next = Some(first);
+        while let Some(order) = next {
+            if sender.send(order).is_err() {
+                break;
+            }
+            next = Order::read(&mut input);
+        }
+        exit_now()
+    };
+    Builder::new().name("worker-orders".to_owned()).spawn(read)?;
+    Ok(orders)
+}
+
+/// What a worker keeps from one order to the next.
+struct Known {
+    residents: Residents,
+    verified: Verified,
+}
+
+impl Known {
+    fn carry_out(&self, order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
+        let Order { location, work, limits, .. } = order;
+        let forced = matches!(work, Work::Everything { forced: true });
+        let mut left_out = if forced { FxHashMap::default() } else { quarantined(location, limits)? };
+        left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
+        let caution = Caution::new(left_out, order.suspects.clone(), Box::new(Arc::clone(reports)));
+        let cancel = CancelToken::new();
+        let progress = |progress| reports.send(&Message::Progress(progress));
+        let residents = work.is_change().then_some(&self.residents);
+        let run = Run { progress: &progress, caution: Some(&caution), residents, ..Run::quiet(*limits, &cancel) };
+        #[cfg(feature = "faults")]
+        let run = Run { extract: super::faults::extract, ..run };
+        #[cfg(feature = "faults")]
+        super::faults::at_start(location.root());
+        let changes = match (work, newest(location, &run)?) {
+            (Work::Changes(paths), Some(snapshot)) => {
+                freshness_of(&paths.iter().cloned().collect(), &snapshot, limits, &self.verified, &cancel)?
+            }
+            _ => ChangeSet::Everything { forced },
+        };
+        apply(location, &changes, order.patience, &run)
+    }
 }
 
 /// The files that an earlier build left out because of what they contained. They are tried again when that changes, or when
@@ -97,22 +140,15 @@ fn bound_memory(limits: &Limits) -> io::Result<()> {
     Ok(setrlimit(Resource::As, Rlimit { current: Some(lowest), maximum: current.maximum })?)
 }
 
-/// Waits for the end of the input, which comes when the other end is gone, and ends the process.
-fn end_with_parent(input: &mut impl Read) {
-    // Nothing comes after the order; whatever the end looks like, it is the end.
-    let _ = io::copy(input, &mut io::sink());
-    exit_now()
-}
-
 #[expect(clippy::disallowed_methods, reason = "nobody wants the work any more; a store is whole at every instant")]
-pub(super) fn exit_now() -> ! {
+fn exit_now() -> ! {
     std::process::exit(1)
 }
 
-/// What the threads of a worker tell, and the files that they parse.
+/// What the threads of a worker tell, and the file that each works on, with when it began to.
 struct Reports {
     output: Mutex<File>,
-    parsing: Mutex<BTreeMap<usize, (RepoPath, Instant)>>,
+    working: Mutex<BTreeMap<usize, (RepoPath, Instant)>>,
 }
 
 impl Reports {
@@ -122,18 +158,18 @@ impl Reports {
         let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes);
     }
 
-    fn parsing(&self) -> MutexGuard<'_, BTreeMap<usize, (RepoPath, Instant)>> {
-        self.parsing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn working(&self) -> MutexGuard<'_, BTreeMap<usize, (RepoPath, Instant)>> {
+        self.working.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at the files that are being parsed, often enough to notice soon that one takes longer than `limit`.
+    /// Looks at the files that are being parsed or resolved, often enough to notice soon that one takes longer than `limit`.
     fn end_with_hanging_files(&self, limit: Duration) {
         // Nobody cancels this token: it is a wait that nothing can hold up.
         let clock = CancelToken::new();
         loop {
             clock.wait(limit / 4);
             let hanging: Vec<RepoPath> =
-                self.parsing().values().filter(|(_, since)| since.elapsed() > limit).map(|(path, _)| path.clone()).collect();
+                self.working().values().filter(|(_, since)| since.elapsed() > limit).map(|(path, _)| path.clone()).collect();
             if !hanging.is_empty() {
                 hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
                 exit_now()
@@ -149,13 +185,13 @@ impl Witness for Arc<Reports> {
     }
 
     fn begins(&self, path: &RepoPath, alone: bool) {
-        self.parsing().insert(rayon::current_thread_index().unwrap_or(0), (path.clone(), Instant::now()));
+        self.working().insert(rayon::current_thread_index().unwrap_or(0), (path.clone(), Instant::now()));
         if alone {
             self.send(&Message::Trying(path.clone()));
         }
     }
 
     fn ends(&self) {
-        self.parsing().remove(&rayon::current_thread_index().unwrap_or(0));
+        self.working().remove(&rayon::current_thread_index().unwrap_or(0));
     }
 }
