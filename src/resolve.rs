@@ -11,6 +11,7 @@ mod among;
 mod answers;
 mod arrange;
 mod asked;
+mod bounds;
 mod by_scope;
 mod call;
 mod certain;
@@ -101,6 +102,9 @@ struct Resolver<'p, 'a> {
     reach: FxHashMap<FileId, std::rc::Rc<asked::Files>>,
     seen: FxHashMap<(FileId, linkage::Space, Name), Symbols>,
     depth: u32,
+    /// How many types' bases are under way.
+    above: u32,
+    budget: bounds::Budget,
     /// Whether values are passed over: a type or module is looked for.
     types_only: bool,
     /// Whether callables alone, or everything else alone, is looked for.
@@ -127,9 +131,17 @@ impl<'p, 'a> Resolver<'p, 'a> {
             reach: FxHashMap::default(),
             seen: FxHashMap::default(),
             depth: 0,
+            above: 0,
+            budget: bounds::Budget::default(),
             types_only: false,
             wanted: None,
         }
+    }
+
+    /// Goes on to answer for another file, with a budget of its own.
+    fn begin(&mut self, file: FileId) {
+        self.home = file;
+        self.budget.begin(self.program.known(file).facts);
     }
 
     fn name(&self, file: FileId, name: NameId) -> Name {

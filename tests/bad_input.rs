@@ -2,6 +2,7 @@
 //! and the index that was there before is still there.
 
 mod cache;
+mod endless;
 mod files;
 mod moment;
 mod mutations;

@@ -9,6 +9,10 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Visits a node in type position and gives the type.
     pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
+        self.deeper(node, |walker| walker.visit_type_node(node, usage))
+    }
+
+    fn visit_type_node(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         let Some(rule) = self.language.type_rule(node.kind_id()) else {
             return match self.language.rule(node.kind_id()) {
                 Some(Rule::Name {} | Rule::Member { .. }) => self.visit(node, usage),

@@ -166,16 +166,27 @@ impl<'t> Walker<'t> {
 
     /// The same for a node whose kind has been asked for.
     fn visit_kind(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
+        self.deeper(node, |walker| walker.visit_node(node, kind, usage))
+    }
+
+    /// Visits a node by `visit`, unless it is nested too deep.
+    pub(super) fn deeper(&mut self, node: Node<'t>, visit: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
         if self.depth >= self.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
             return ExprId::NONE;
         }
+        self.depth += 1;
+        let value = visit(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn visit_node(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
         if self.has_errors && (node.is_error() || node.is_missing()) {
             self.problem(ProblemKind::Syntax, node);
         }
-        self.depth += 1;
         self.build.at = offset(node.start_byte());
-        let value = match self.language.rule(kind) {
+        match self.language.rule(kind) {
             Some(rule) => self.apply(rule, node, usage),
             // What only means something as a type is one, wherever it stands.
             None if self.language.type_rule(kind).is_some() => {
@@ -186,9 +197,7 @@ impl<'t> Walker<'t> {
                 self.visit_children(node);
                 ExprId::NONE
             }
-        };
-        self.depth -= 1;
-        value
+        }
     }
 
     pub(super) fn visit_selected(&mut self, node: Node<'t>, selector: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {

@@ -1,7 +1,7 @@
 //! Calls: which overload is meant, and what a call gives.
 
 use super::member::Member;
-use super::ty::{Ty, no_types};
+use super::ty::{Ty, TyList, no_types};
 use super::{Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, Run};
@@ -68,7 +68,7 @@ impl Resolver<'_, '_> {
         }
     }
 
-    fn builtin_result(&mut self, file: FileId, name: &Rc<str>, given: &Rc<[Ty]>, args: Run) -> Ty {
+    fn builtin_result(&mut self, file: FileId, name: &Rc<str>, given: &TyList, args: Run) -> Ty {
         let manifest = &self.program.known(file).language.manifest;
         let Some(template) = manifest.builtins.results.get(&**name) else { return Ty::Builtin(name.clone(), given.clone()) };
         let args = self.argument_types(file, args);

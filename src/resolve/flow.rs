@@ -23,8 +23,8 @@ impl Resolver<'_, '_> {
                 match flow.kind {
                     Some(FlowKind::Transparent) => Ty::union(args.iter().cloned()),
                     Some(FlowKind::Tuple) => Ty::Tuple(args.into()),
-                    Some(FlowKind::TypeObject) => args.first().map_or(Ty::Unknown, |of| Ty::TypeObject(Rc::new(of.clone()))),
-                    Some(FlowKind::Function) => Ty::Function(Rc::new(args.last().cloned().unwrap_or(Ty::Unknown))),
+                    Some(FlowKind::TypeObject) => args.first().map_or(Ty::Unknown, |of| Ty::type_object(of.clone())),
+                    Some(FlowKind::Function) => Ty::function(args.last().cloned().unwrap_or(Ty::Unknown)),
                     None => Ty::builtin(canonical, args),
                 }
             }
@@ -111,7 +111,7 @@ impl Resolver<'_, '_> {
             // A generic function or type with explicit arguments.
             Ty::Type(symbol, _) => {
                 let arg = self.instance_of_expr(file, key);
-                Ty::Type(*symbol, Rc::from([arg]))
+                Ty::Type(*symbol, vec![arg].into())
             }
             Ty::Callable(..) => object.clone(),
             Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
@@ -189,7 +189,7 @@ impl Resolver<'_, '_> {
     /// A member of a builtin value: as the table of type flow says.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
         if let Some(result) = self.outside_member_of(object, name) {
-            return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
+            return if self.wanted == Some(false) { result } else { Ty::function(result) };
         }
         let none = no_types();
         let inherited: Rc<str>;
@@ -220,7 +220,7 @@ impl Resolver<'_, '_> {
                 }
                 let result = self.template(template, flow, args, object);
                 // Where callables have names of their own, what is not called is the value itself.
-                return if self.wanted == Some(false) { result } else { Ty::Function(Rc::new(result)) };
+                return if self.wanted == Some(false) { result } else { Ty::function(result) };
             }
             let Some(base) = &flow.base else { break };
             current = Rc::from(base.as_str());

@@ -56,7 +56,7 @@ fn find(program: &Program<'_>) -> Found {
     let mut found = Found::default();
     let mut resolver = Resolver::new(program, FileId(0));
     for (file, unit) in program.whole().units() {
-        resolver.home = file;
+        resolver.begin(file);
         let mut previous = None;
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if !symbol.owner.is_some() {

@@ -2,7 +2,7 @@
 
 use super::flow::last_segment;
 use super::result::unify;
-use super::ty::Ty;
+use super::ty::{Ty, TyList};
 use super::{Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, Run};
@@ -15,7 +15,7 @@ pub(super) type Parameter = (FileId, BindingId);
 
 impl Resolver<'_, '_> {
     /// A replacement of a type's parameters by arguments.
-    pub(super) fn arguments_of(&mut self, symbol: SymbolRef, args: &Rc<[Ty]>) -> impl Fn(&Ty) -> Option<Ty> + use<> {
+    pub(super) fn arguments_of(&mut self, symbol: SymbolRef, args: &TyList) -> impl Fn(&Ty) -> Option<Ty> + use<> {
         let params = if args.is_empty() { Rc::from([]) } else { self.parameters_of_type(symbol) };
         let args = args.clone();
         move |ty: &Ty| match ty {
@@ -78,7 +78,7 @@ impl Resolver<'_, '_> {
     }
 
     /// A value that calling a type makes: the arguments may say what its parameters stand for.
-    pub(super) fn constructed(&mut self, file: FileId, symbol: SymbolRef, given: &Rc<[Ty]>, args: Run) -> Ty {
+    pub(super) fn constructed(&mut self, file: FileId, symbol: SymbolRef, given: &TyList, args: Run) -> Ty {
         let plain = Ty::Instance(symbol, given.clone());
         if !given.is_empty() || args.len == 0 || !self.has_variables(symbol.file) {
             return plain;

@@ -22,7 +22,7 @@ impl Resolver<'_, '_> {
         if let Some(known) = self.types.get(file, expr) {
             return known.clone();
         }
-        if self.depth >= DEPTH {
+        if self.depth >= DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
         // A value that depends on itself is not known by that way.
@@ -145,7 +145,7 @@ impl Resolver<'_, '_> {
     /// The type that an expression in type position names, as a type.
     pub(super) fn type_of(&mut self, file: FileId, expr: ExprId) -> Ty {
         let Some(position) = expr.get() else { return Ty::Unknown };
-        if self.depth >= DEPTH {
+        if self.depth >= DEPTH || !self.budget.take(1) {
             return Ty::Unknown;
         }
         self.depth += 1;
@@ -194,7 +194,7 @@ impl Resolver<'_, '_> {
             Expr::Tuple(parts) => Ty::Tuple(list(parts).map(|part| self.instance_of_expr(file, part)).collect()),
             Expr::Union(parts) => Ty::union(list(parts).map(|part| self.type_of(file, part)).collect::<Vec<_>>()),
             Expr::Function(parts) => match list(parts).last() {
-                Some(result) => Ty::Function(Rc::new(self.instance_of_expr(file, result))),
+                Some(result) => Ty::function(self.instance_of_expr(file, result)),
                 None => Ty::Unknown,
             },
             _ => self.ty(file, expr),
@@ -309,7 +309,7 @@ impl Resolver<'_, '_> {
         let entry = self.program.symbol(chosen);
         match entry.kind {
             kind if is_scope(kind) => Ty::Type(chosen, no_types()),
-            SymbolKind::Variant if entry.ty.is_some() => Ty::Callable(symbols.clone(), receiver.cloned().map(Rc::new)),
+            SymbolKind::Variant if entry.ty.is_some() => Ty::callable(symbols.clone(), receiver),
             SymbolKind::Variant => self.container_instance(chosen, receiver),
             kind if kind.is_callable() => {
                 if entry.flags & flags::PROPERTY != 0 {
@@ -320,7 +320,7 @@ impl Resolver<'_, '_> {
                 }
                 let callables =
                     symbols.iter().copied().filter(|symbol| self.program.symbol(*symbol).kind.is_callable()).collect();
-                Ty::Callable(callables, receiver.cloned().map(Rc::new))
+                Ty::callable(callables, receiver)
             }
             _ => {
                 if self.is_enum_value(chosen) {

@@ -263,7 +263,7 @@ fn nested(program: &Program<'_>) -> Vec<(SymbolRef, SymbolRef)> {
         if !unit.language.manifest.resolution.declarations {
             continue;
         }
-        resolver.home = file;
+        resolver.begin(file);
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if symbol.kind.is_type()
                 && symbol.owner.is_some()
@@ -373,7 +373,8 @@ impl Resolver<'_, '_> {
         let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
         let mut rest: Vec<Name> = segments.filter_map(|segment| program.named(segment)).collect();
         rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
-        let found = rest.into_iter().try_fold(start?, |entity, name| self.below(&entity, name, &mut Vec::new()));
+        let found =
+            rest.into_iter().try_fold(start?, |entity, name| self.below(&entity, name, &mut super::lookup::Visited::default()));
         self.depth -= 1;
         found
     }

@@ -7,19 +7,49 @@ use crate::grammar::ModuleSystem;
 use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ImportKind, ScopeId, ScopeKind, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{Step, SymbolKind};
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Longest chain of re-exports that is followed.
 const CHAIN: usize = 32;
 
-/// Names under way, so that circular re-exports end.
-pub(super) type Visited = Vec<(Place, Name)>;
+/// A name in a place, among the symbols that are looked for: callables alone, or values passed over.
+type Visit = (Place, Name, Option<bool>, bool);
+
+/// What one lookup has visited: names that are under way, so that circular re-exports end, and names that were not found, so that
+/// each place is asked once however many ways lead to it. A place that was asked while a place before it was under way would find
+/// no more by another way: what it did not follow is followed by the other.
+#[derive(Default, Debug)]
+pub(super) struct Visited {
+    under_way: SmallVec<[Visit; 4]>,
+    missing: FxHashSet<Visit>,
+}
+
+impl Visited {
+    /// Enters a place; false if the name is not to be looked for there.
+    fn enter(&mut self, visit: Visit) -> bool {
+        if self.under_way.len() >= CHAIN || self.under_way.contains(&visit) || self.missing.contains(&visit) {
+            return false;
+        }
+        self.under_way.push(visit);
+        true
+    }
+
+    /// Leaves the place that was entered last.
+    fn leave(&mut self, is_found: bool) {
+        if let Some(visit) = self.under_way.pop().filter(|_| !is_found) {
+            self.missing.insert(visit);
+        }
+    }
+}
 
 /// Where a name is under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Place {
     Module(Module),
+    /// The one value that is all a module exports.
+    Whole(Module),
     /// A module written inside a file.
     Inline(SymbolRef),
 }
@@ -108,7 +138,7 @@ impl<'a> Resolver<'_, 'a> {
     fn follow_import(&mut self, found: Found) -> Option<Entity> {
         match found {
             Found::Entity(entity) => Some(entity),
-            Found::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::new()) {
+            Found::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::default()) {
                 None if self.wanted.is_none() => {
                     let unit = self.program.known(file);
                     let entry = &unit.facts.imports[imports[0].get().expect("the import was found in the table")];
@@ -237,12 +267,12 @@ impl<'a> Resolver<'_, 'a> {
         let shares = manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
         if shares
             && let Some(package) = self.program.package_of(file)
-            && let Some(entity) = self.module_member(Module::Package(package), name, &mut Visited::new())
+            && let Some(entity) = self.module_member(Module::Package(package), name, &mut Visited::default())
         {
             return Some((entity, Step::Package));
         }
         let pasted = manifest.modules.system == ModuleSystem::Includes;
-        if !pasted && let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::new()) {
+        if !pasted && let Some(entity) = self.through_wildcards(file, name, from, &mut Visited::default()) {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
@@ -303,10 +333,9 @@ impl<'a> Resolver<'_, 'a> {
         let Module::File(file) = module else { return None };
         let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
         let name = self.program.named(object)?;
-        if visited.len() >= CHAIN || visited.contains(&(Place::Module(module), name)) {
+        if !visited.enter(self.visit(Place::Whole(module), name)) {
             return None;
         }
-        visited.push((Place::Module(module), name));
         let top = ScopeId(0);
         let found = match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
             Some(Found::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
@@ -314,8 +343,12 @@ impl<'a> Resolver<'_, 'a> {
             Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
             None => None,
         };
-        visited.pop();
+        visited.leave(found.is_some());
         found
+    }
+
+    fn visit(&self, place: Place, name: Name) -> Visit {
+        (place, name, self.wanted, self.types_only)
     }
 
     /// Follows names from a module.
@@ -346,17 +379,15 @@ impl<'a> Resolver<'_, 'a> {
             if !shared.is_empty() {
                 return Some(Entity::Symbols(self.seen_here(shared)));
             }
-            let place = (Place::Inline(symbol), name);
-            if visited.len() >= CHAIN || visited.contains(&place) {
+            if !self.budget.take(1) || !visited.enter(self.visit(Place::Inline(symbol), name)) {
                 return None;
             }
-            visited.push(place);
             let found = match self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false) {
                 Some(Found::Entity(entity)) => Some(entity),
                 Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
                 None => self.through_wildcards(symbol.file, name, entry.inner, visited),
             };
-            visited.pop();
+            visited.leave(found.is_some());
             return found;
         }
         let found = self.type_member(symbol, name);
@@ -365,11 +396,9 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a name means to those who import a module.
     pub(super) fn module_member(&mut self, module: Module, name: Name, visited: &mut Visited) -> Option<Entity> {
-        let place = (Place::Module(module), name);
-        if visited.len() >= CHAIN || visited.contains(&place) {
+        if !self.budget.take(1) || !visited.enter(self.visit(Place::Module(module), name)) {
             return None;
         }
-        visited.push(place);
         let found = match module {
             Module::File(file) if self.is_super_word(file, name) => self.above(&Entity::Module(module)),
             Module::File(file) => self.file_member(file, name, visited),
@@ -380,7 +409,7 @@ impl<'a> Resolver<'_, 'a> {
             Module::File(file) => self.macro_named(file, name, ScopeId(0), u32::MAX),
             Module::Package(_) => None,
         });
-        visited.pop();
+        visited.leave(found.is_some());
         found
     }
 
@@ -419,8 +448,9 @@ impl<'a> Resolver<'_, 'a> {
 
     fn package_member(&mut self, package: u32, name: Name) -> Option<Entity> {
         let mut symbols = Symbols::new();
-        let files = self.program.package_files(package).clone();
-        for file in files {
+        let files = self.program.package_files(package);
+        self.budget.take(files.len() / 8);
+        for &file in files {
             let unit = self.program.known(file);
             let bound = unit.bindings(ScopeId(0), name).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
             symbols.extend(bound.map(|(_, binding)| SymbolRef { file, symbol: binding.symbol }));

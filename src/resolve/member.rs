@@ -1,8 +1,10 @@
 //! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is gathered in `gather`.
 
+use super::bounds::BASES;
+use super::lookup::Visited;
 use super::modules::Module;
 use super::order::{breadth_first, depth_first, merge};
-use super::ty::{Entity, Ty, no_types};
+use super::ty::{Entity, Ty, TyList, no_types};
 use super::{Name, Resolver, Symbols};
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
@@ -13,11 +15,22 @@ use std::rc::Rc;
 /// A type and everything it inherits from, nearest first, each with the type arguments it is inherited with.
 #[derive(Debug, Default)]
 pub(super) struct Hierarchy {
-    pub(super) types: Vec<(SymbolRef, Rc<[Ty]>)>,
+    pub(super) types: Vec<(SymbolRef, TyList)>,
     /// Names of bases that are not in the repository.
     pub(super) outside: Vec<Rc<str>>,
     /// Whether some base is not known at all.
     pub(super) open: bool,
+}
+
+impl Hierarchy {
+    /// Adds bases that are not in the repository, each once.
+    fn add_outside(&mut self, names: &[Rc<str>]) {
+        for name in names {
+            if !self.outside.contains(name) {
+                self.outside.push(name.clone());
+            }
+        }
+    }
 }
 
 impl Resolver<'_, '_> {
@@ -70,10 +83,16 @@ impl Resolver<'_, '_> {
             return known.clone();
         }
         // Ends circular bases: while it is being found out, a type has no bases.
-        let alone = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
-        self.linear.insert(symbol, Rc::new(alone));
+        let is_far = self.above >= BASES;
+        let alone = Hierarchy { types: vec![(symbol, no_types())], open: is_far, ..Hierarchy::default() };
+        let alone = Rc::new(alone);
+        self.linear.insert(symbol, alone.clone());
+        if is_far {
+            return alone;
+        }
+        self.above += 1;
         let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
-        let mut parents: Vec<Vec<(SymbolRef, Rc<[Ty]>)>> = Vec::new();
+        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
         for base in self.direct_bases(symbol) {
             for base in base.alternatives() {
                 match base {
@@ -85,10 +104,12 @@ impl Resolver<'_, '_> {
                         let inherited =
                             above.types.iter().skip(1).map(|(ty, args)| (*ty, args.iter().map(|arg| arg.map(&map)).collect()));
                         parents.push(std::iter::once(own).chain(inherited).collect());
-                        hierarchy.outside.extend(above.outside.iter().cloned());
+                        hierarchy.add_outside(&above.outside);
                         hierarchy.open |= above.open;
                     }
-                    Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => hierarchy.outside.push(name.clone()),
+                    Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                        hierarchy.add_outside(std::slice::from_ref(name));
+                    }
                     _ => hierarchy.open = true,
                 }
             }
@@ -102,6 +123,8 @@ impl Resolver<'_, '_> {
             MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
             MemberLookup::Chain | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
         }
+        self.above -= 1;
+        hierarchy.open |= !self.budget.take(hierarchy.types.len());
         let hierarchy = Rc::new(hierarchy);
         self.linear.insert(symbol, hierarchy.clone());
         hierarchy
@@ -256,7 +279,7 @@ impl Resolver<'_, '_> {
             Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => {
                 self.above(&Entity::Module(Module::File(*file))).map_or(Member::None, Member::Entity)
             }
-            Ty::Module(module) => match self.module_member(*module, name, &mut Vec::new()) {
+            Ty::Module(module) => match self.module_member(*module, name, &mut Visited::default()) {
                 Some(entity) => Member::Entity(entity),
                 None => Member::None,
             },
@@ -294,7 +317,7 @@ impl Resolver<'_, '_> {
     fn inline_member(&mut self, module: SymbolRef, name: Name) -> Member {
         let found = match self.is_super_word(module.file, name) {
             true => self.above(&Entity::Symbols(Symbols::from_slice(&[module]))),
-            false => self.symbol_member(module, name, &mut Vec::new()),
+            false => self.symbol_member(module, name, &mut Visited::default()),
         };
         found.map_or(Member::None, Member::Entity)
     }

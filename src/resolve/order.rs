@@ -1,14 +1,16 @@
 //! In which order a type and its bases are asked for a member: the orders that languages have.
 
-use super::ty::Ty;
+use super::ty::TyList;
 use crate::model::graph::SymbolRef;
-use std::rc::Rc;
 
 /// A type with the arguments it is inherited with.
-pub(super) type Line = (SymbolRef, Rc<[Ty]>);
+pub(super) type Line = (SymbolRef, TyList);
 
 /// C3: merges the parents' orders so that every type comes before its bases and in the order they are written.
-pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
+pub(super) fn merge(order: &mut Vec<Line>, mut parents: Vec<Vec<Line>>) {
+    if let [only] = &mut parents[..] {
+        return depth_first(order, vec![std::mem::take(only)]);
+    }
     let heads: Vec<Line> = parents.iter().filter_map(|line| line.first().cloned()).collect();
     let mut lines = parents;
     lines.push(heads);

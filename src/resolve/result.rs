@@ -6,7 +6,6 @@ use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// The value that decorators put in the place of a callable, where they make one of a type of the repository.
@@ -163,7 +162,7 @@ impl Resolver<'_, '_> {
             Ty::Callable(symbols, receiver) => self.result_of(symbols, receiver.as_deref(), &[]),
             other => return other.clone(),
         };
-        Ty::Function(Rc::new(result))
+        Ty::function(result)
     }
 
     /// What a closure gives back.

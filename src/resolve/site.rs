@@ -1,6 +1,7 @@
 //! What a reference leads to: the verdict on one site, with the step that decided it or the reason why none did.
 
 use super::call::Arguments;
+use super::lookup::Visited;
 use super::member::Member;
 use super::modules::{ImportTarget, Module};
 use super::ty::{Entity, Ty};
@@ -11,8 +12,16 @@ use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 
 impl Resolver<'_, '_> {
-    /// The verdict on one site of a file.
+    /// The verdict on one site of a file; none that was found with the last steps is given.
     pub(super) fn site(&mut self, file: FileId, site: &Site) -> Resolution {
+        if self.budget.is_spent() {
+            return unresolved(Step::Fault);
+        }
+        let found = self.find_site(file, site);
+        if self.budget.is_spent() { unresolved(Step::Fault) } else { found }
+    }
+
+    fn find_site(&mut self, file: FileId, site: &Site) -> Resolution {
         let facts = self.program.known(file).facts;
         if site.kind == SiteKind::Import {
             return self.import_site(file, site);
@@ -85,7 +94,7 @@ impl Resolver<'_, '_> {
             ImportTarget::Path { module, path } if path.is_empty() || kind == ImportKind::Wildcard => {
                 module_target(*module, Step::Import)
             }
-            ImportTarget::Path { .. } => match self.import_entity(file, site.import, &mut Vec::new()) {
+            ImportTarget::Path { .. } => match self.import_entity(file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     self.defined(&mut symbols);
                     chosen(&symbols, Step::Import, Step::SeveralValues)

@@ -19,7 +19,7 @@ pub(super) fn by_method(program: &Program<'_>) -> FxHashMap<Name, Vec<SymbolRef>
     let mut interfaces: FxHashMap<Name, Vec<SymbolRef>> = FxHashMap::default();
     let mut resolver = Resolver::new(program, FileId(0));
     for (file, unit) in program.whole().units().filter(|(_, unit)| unit.language.manifest.resolution.structural) {
-        resolver.home = file;
+        resolver.begin(file);
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
             if symbol.kind == SymbolKind::Interface

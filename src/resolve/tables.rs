@@ -178,6 +178,7 @@ impl Tables {
     fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
         let program = Program::for_file(self, file, unit);
         let mut resolver = Resolver::new(&program, file);
+        resolver.budget.begin(unit.facts);
         resolver.types = Types::of_file(file, unit.facts.exprs.len());
         let sites = unit.facts.sites.list();
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();

@@ -27,12 +27,12 @@ struct Config {
 
 impl Configs {
     pub(super) fn new(files: &BTreeMap<String, String>) -> Self {
-        let mut by_folder = BTreeMap::new();
+        let (mut by_folder, mut read) = (BTreeMap::new(), Read { files, known: BTreeMap::new() });
         for name in NAMES {
             for path in files.keys() {
                 let (folder, file) = path.rsplit_once('/').unwrap_or(("", path));
                 if file == name && !by_folder.contains_key(folder) {
-                    by_folder.insert(folder.to_owned(), read(files, path, 0));
+                    by_folder.insert(folder.to_owned(), read.config(path, 0));
                 }
             }
         }
@@ -51,37 +51,56 @@ impl Configs {
     }
 }
 
-fn read(files: &BTreeMap<String, String>, path: &str, depth: u32) -> Config {
-    let Some(text) = files.get(path).filter(|_| depth < CHAIN) else { return Config::default() };
-    let json = Json::read(text);
-    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let mut config = Config::default();
-    for base in json.get("extends").map(Json::texts).unwrap_or_default() {
-        let inherited = other(files, folder, base).map(|path| read(files, &path, depth + 1)).unwrap_or_default();
-        config.base = inherited.base.or(config.base);
-        if !inherited.paths.is_empty() {
-            config.paths = inherited.paths;
+/// Reads configurations, each once.
+struct Read<'f> {
+    files: &'f BTreeMap<String, String>,
+    /// Those that were read; one that is being read says nothing, so that circles end.
+    known: BTreeMap<String, Config>,
+}
+
+impl Read<'_> {
+    fn config(&mut self, path: &str, depth: u32) -> Config {
+        if let Some(known) = self.known.get(path) {
+            return known.clone();
         }
+        let Some(text) = self.files.get(path).filter(|_| depth < CHAIN) else { return Config::default() };
+        self.known.insert(path.to_owned(), Config::default());
+        let config = self.parse(path, text, depth);
+        self.known.insert(path.to_owned(), config.clone());
+        config
     }
-    let options = json.get("compilerOptions");
-    let option = |name: &str| options.and_then(|options| options.get(name));
-    if let Some(base) = option("baseUrl").and_then(Json::text) {
-        config.base = normal(folder, base);
-    }
-    if let Some(paths) = option("paths") {
-        let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
-        let targets = |value: &Json| value.texts().into_iter().filter_map(|target| normal(&start, target)).collect();
-        config.paths = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
-    }
-    // A configuration that only names its parts says what they say.
-    if options.is_none() && config.paths.is_empty() {
-        for part in json.get("references").map(Json::texts).unwrap_or_default() {
-            let part = other(files, folder, part).map(|path| read(files, &path, depth + 1)).unwrap_or_default();
-            config.base = config.base.or(part.base);
-            config.paths.extend(part.paths);
+
+    fn parse(&mut self, path: &str, text: &str, depth: u32) -> Config {
+        let json = Json::read(text);
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut config = Config::default();
+        for base in json.get("extends").map(Json::texts).unwrap_or_default() {
+            let inherited = other(self.files, folder, base).map(|path| self.config(&path, depth + 1)).unwrap_or_default();
+            config.base = inherited.base.or(config.base);
+            if !inherited.paths.is_empty() {
+                config.paths = inherited.paths;
+            }
         }
+        let options = json.get("compilerOptions");
+        let option = |name: &str| options.and_then(|options| options.get(name));
+        if let Some(base) = option("baseUrl").and_then(Json::text) {
+            config.base = normal(folder, base);
+        }
+        if let Some(paths) = option("paths") {
+            let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
+            let targets = |value: &Json| value.texts().into_iter().filter_map(|target| normal(&start, target)).collect();
+            config.paths = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
+        }
+        // A configuration that only names its parts says what they say.
+        if options.is_none() && config.paths.is_empty() {
+            for part in json.get("references").map(Json::texts).unwrap_or_default() {
+                let part = other(self.files, folder, part).map(|path| self.config(&path, depth + 1)).unwrap_or_default();
+                config.base = config.base.or(part.base);
+                config.paths.extend(part.paths);
+            }
+        }
+        config
     }
-    config
 }
 
 /// The path of another configuration that one names; those in packages from outside are not there.

@@ -1,0 +1,55 @@
+//! Bounds of the resolution of one file. What a file says can have exponentially many ways through it, types that double with every
+//! line, and chains without an end; every one of them ends at a number that is the same in every run, so that a change and a whole
+//! build cut at the same place.
+
+use std::cell::Cell;
+
+use super::ty::Ty;
+use crate::model::facts::FileFacts;
+
+/// Steps that the resolution of a file may take, whatever its size, and for each fact of it. Files of real projects take one for a
+/// fact at most.
+const STEPS: u64 = 500_000;
+const STEPS_A_FACT: u64 = 100;
+
+/// Nodes of the largest type: what contains a larger one is not known.
+const LARGEST_TYPE: u32 = 2_000;
+
+/// Bases above each other that are followed; what is above them is not known.
+pub(super) const BASES: u32 = 100;
+
+/// The steps that are left for the file that is resolved.
+#[derive(Debug, Default)]
+pub(super) struct Budget {
+    left: Cell<u64>,
+}
+
+impl Budget {
+    /// Begins with a file that has these facts.
+    pub(super) fn begin(&self, facts: &FileFacts) {
+        let count = facts.exprs.len() + facts.symbols.len() + facts.sites.len() + facts.imports.len();
+        self.left.set(STEPS + STEPS_A_FACT * count as u64);
+    }
+
+    /// Takes steps. False if there are none left: whatever is found then is not known.
+    pub(super) fn take(&self, steps: usize) -> bool {
+        let left = self.left.get().saturating_sub(steps as u64);
+        self.left.set(left);
+        left > 0
+    }
+
+    /// Whether no steps are left.
+    pub(super) fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+}
+
+/// A type that is part of another one, in a box; not known if it is too large.
+pub(super) fn bounded(ty: Ty) -> Ty {
+    if ty.weight() > LARGEST_TYPE { Ty::Unknown } else { ty }
+}
+
+/// Whether types of so many nodes together are too large to be parts of one.
+pub(super) fn is_too_large(weight: u32) -> bool {
+    weight > LARGEST_TYPE
+}

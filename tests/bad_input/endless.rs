@@ -1,0 +1,160 @@
+//! Small repositories through which there are exponentially many ways: imports of everything in circles and diamonds, configurations
+//! that extend themselves, types that double, bases without an end. Each is indexed by the program in seconds, whole and as a
+//! change, and what can be found is found.
+
+use std::fs;
+use std::process::Output;
+use std::time::{Duration, Instant};
+
+use super::setup::{Repository, program, stderr, stdout};
+
+/// Far more than a build without optimisations takes, far less than to walk every way.
+const SECONDS: u64 = 60;
+
+type Files = Vec<(String, String)>;
+
+fn files<const N: usize>(files: [(&str, String); N]) -> Files {
+    files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
+}
+
+/// Modules that import everything of each other.
+fn ring() -> Files {
+    let module = |own: usize| {
+        let others = (0..12).filter(|other| *other != own).map(|other| format!("from m{other} import *\n")).collect::<String>();
+        (format!("m{own}.py"), format!("{others}def f{own}():\n    missing()\n    f{}()\n", (own + 5) % 12))
+    };
+    (0..12).map(module).collect()
+}
+
+/// Modules in pairs, each of which exports everything of the next pair.
+fn barrels() -> Files {
+    let both = |level: usize| format!("export * from './a{level}';\nexport * from './b{level}';\n");
+    let mut all: Files =
+        (0..28).flat_map(|level| ["a", "b"].map(|side| (format!("{side}{level}.ts"), both(level + 1)))).collect();
+    all.extend(files([
+        ("a28.ts", "export function last() {}\n".to_owned()),
+        ("b28.ts", "export const other = 1;\n".to_owned()),
+        ("main.ts", "import { last, missing } from './a0';\nlast();\nmissing();\n".to_owned()),
+    ]));
+    all
+}
+
+/// Modules inside of a file that import everything of each other.
+fn globs() -> Files {
+    let module = |own: usize| {
+        let others =
+            (0..12).filter(|other| *other != own).map(|other| format!("pub use crate::m{other}::*; ")).collect::<String>();
+        format!("pub mod m{own} {{ {others}pub fn f{own}() {{ missing(); f{}(); }} }}\n", (own + 5) % 12)
+    };
+    let text = (0..12).map(module).collect();
+    files([("Cargo.toml", "[package]\nname = \"x\"\n".to_owned()), ("src/lib.rs", text)])
+}
+
+/// A configuration that extends itself many times.
+fn configuration() -> Files {
+    let extends = ["\"./tsconfig.json\""; 12].join(", ");
+    let config = format!("{{\"extends\": [{extends}], \"compilerOptions\": {{\"paths\": {{\"@/*\": [\"src/*\"]}}}}}}");
+    let main = "import { f } from '@/b';\nf();\n".to_owned();
+    files([("tsconfig.json", config), ("a.ts", main), ("src/b.ts", "export function f() {}\n".to_owned())])
+}
+
+/// Tuples, each of two of the one before, and a choice between two of them.
+fn tuples() -> Files {
+    let chain = |name: &str| (1..60).map(|n| format!("{name}{n} = ({name}{0}, {name}{0})\n", n - 1)).collect::<String>();
+    let text = format!(
+        "class Door:\n    def open(self): pass\na0 = Door()\nb0 = Door()\n{}{}c = a59 if a0 else b59\nc.open()\na1[0].open()\n",
+        chain("a"),
+        chain("b")
+    );
+    files([("tuples.py", text)])
+}
+
+/// Names for one of two types, each of which is one of the two before.
+fn aliases() -> Files {
+    let pair = |n: usize| format!("type A{n} = A{0} | B{0};\ntype B{n} = B{0} | A{0} | A{0}[];\n", n - 1);
+    let chain = (1..40).map(pair).collect::<String>();
+    let text = format!(
+        "class Door {{ open() {{}} }}\ntype A0 = Door;\ntype B0 = Door[];\n{chain}function f(x: A39, y: A0) {{ x.open(); y.open(); }}\n"
+    );
+    files([("aliases.ts", text)])
+}
+
+/// Classes in a row, the last of which is asked first, and a diamond of classes over a base from outside.
+fn bases() -> Files {
+    let row = (1..5_000).map(|n| format!("class A{n}(A{}): pass\n", n - 1)).collect::<String>();
+    let pair = |n: usize| format!("class A{n}(A{0}, B{0}): pass\nclass B{n}(B{0}, A{0}): pass\n", n - 1);
+    let diamond = (1..40).map(pair).collect::<String>();
+    files([
+        ("a.py", "from b import A4999, A50\nA4999().go()\nA50().go()\n".to_owned()),
+        ("b.py", format!("class A0:\n    def go(self): pass\n{row}")),
+        ("c.py", format!("import outside\nclass A0(outside.Base): pass\nclass B0(outside.Other): pass\n{diamond}A39().go()\n")),
+    ])
+}
+
+/// Types that are pointers to pointers, deeper than any stack.
+fn pointers() -> Files {
+    files([("p.go", format!("package p\n\ntype P {}int\n\nfunc f() {{ g() }}\nfunc g() {{}}\n", "*".repeat(30_000)))])
+}
+
+fn run(repository: &Repository, arguments: &[&str]) -> Output {
+    let begun = Instant::now();
+    let output = program(&repository.beside("cache"))
+        .args(arguments)
+        .current_dir(repository.root())
+        .env("COGRAPH_FILE_SECONDS", (SECONDS / 2).to_string())
+        .env("COGRAPH_MEMORY_LIMIT", (1_u64 << 30).to_string())
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success(), "{arguments:?}: {}", stderr(&output));
+    assert!(begun.elapsed() < Duration::from_secs(SECONDS), "{arguments:?}: {:?}", begun.elapsed());
+    output
+}
+
+/// Calls with their verdict, and what is left out: `name verdict target`.
+fn calls(repository: &Repository) -> String {
+    let statement = "SELECT r.name || ' ' || r.verdict || ' ' || coalesce((SELECT path FROM symbols WHERE id = r.to_id), '-') AS call \
+                     FROM refs r WHERE kind = 'call' UNION ALL SELECT path || ' is left out' FROM files WHERE skipped = 'quarantined'";
+    stdout(&run(repository, &["sql", statement]))
+}
+
+fn holds(name: &str, make: fn() -> Files, expected: &[&str]) {
+    let repository = Repository::with(&[("other.py", b"def other():\n    pass\n")]);
+    run(&repository, &["index"]);
+    for (path, text) in make() {
+        repository.write(&path, text.as_bytes());
+    }
+    // As a change of a repository that is known, and whole.
+    for (how, arguments) in [("as a change", &["index"][..]), ("whole", &["index", "--force"])] {
+        run(&repository, arguments);
+        let calls = calls(&repository);
+        for call in expected {
+            assert!(calls.lines().any(|line| line.trim() == *call), "{name}, {how}: {call}: {calls}");
+        }
+        assert!(!calls.contains("is left out"), "{name}, {how}: {calls}");
+    }
+    assert!(fs::metadata(repository.root()).is_ok());
+}
+
+#[test]
+fn imports_of_everything_in_circles_come_to_an_end() {
+    holds("ring", ring, &["f5 resolved m5.py", "missing unresolved -"]);
+    holds("barrels", barrels, &["last resolved a28.ts"]);
+    holds("globs", globs, &["f5 resolved src/lib.rs", "missing unresolved -"]);
+}
+
+#[test]
+fn configurations_that_extend_themselves_come_to_an_end() {
+    holds("configuration", configuration, &["f resolved src/b.ts"]);
+}
+
+#[test]
+fn types_that_double_come_to_an_end() {
+    holds("tuples", tuples, &["open resolved tuples.py"]);
+    holds("aliases", aliases, &["open resolved aliases.ts"]);
+}
+
+#[test]
+fn bases_and_types_without_an_end_come_to_one() {
+    holds("bases", bases, &["go resolved b.py", "go external -"]);
+    holds("pointers", pointers, &["g resolved p.go"]);
+}
