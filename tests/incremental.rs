@@ -12,6 +12,7 @@ mod names;
 mod reach;
 mod saved;
 mod sources;
+mod steps;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -67,6 +68,11 @@ impl Repository {
         refresh(&self.location("kept"), PATIENCE, &run).expect("nothing stands in the way")
     }
 
+    /// Which store it is, whatever state that is in.
+    fn uid(&self) -> u64 {
+        Store::open_newest(&self.location("kept")).expect("a store").identity().uid
+    }
+
     /// What another process would know: nothing but what is on disk.
     fn forget(&mut self) {
         self.residents = Residents::new();
@@ -81,11 +87,18 @@ impl Repository {
     fn fresh(&self) -> String {
         let run = Run::quiet(limits(1), &self.cancel);
         apply(&self.location("fresh"), &ChangeSet::Everything { forced: true }, PATIENCE, &run).expect("built");
-        let dump = self.dump("fresh");
-        let (graph, _) = build_graph(&self.root(), &run).expect("the root can be read");
-        contents::assert_same(&dump, &graph);
-        dump
+        assert_says_what_is_there(&self.location("fresh"))
     }
+}
+
+/// The newest store of a repository says what the graph of the files says that are there now; gives all that it says.
+pub(crate) fn assert_says_what_is_there(location: &Location) -> String {
+    let store = Store::open_newest(location).expect("a store");
+    let cancel = CancelToken::new();
+    let (graph, _) = build_graph(location.root(), &Run::quiet(limits(1), &cancel)).expect("the root can be read");
+    let dump = dump::of(store.path());
+    contents::assert_same(&dump, &graph);
+    dump
 }
 
 /// The first lines in which two dumps differ.
