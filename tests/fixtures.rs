@@ -2,7 +2,8 @@
 //!
 //! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`, `//= sites`, `//= relations`,
 //! `//= problems`), one fact a line, in order, complete. A section that is left out is not looked at. To see what the
-//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge.
+//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
+//! the run fails, since it has compared nothing.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -276,13 +277,13 @@ fn written(text: &str, fixture: &Fixture, built: &Built) -> String {
 #[test]
 fn every_fixture_gives_its_facts() {
     let mut failures = String::new();
-    let all = fixtures();
+    let (all, is_written) = (fixtures(), env::var_os("COGRAPH_WRITE_FIXTURES").is_some());
     for path in &all {
         let text = fs::read_to_string(path).expect("a readable fixture");
         let fixture = parse(&text);
         assert!(!fixture.sources.is_empty() && !fixture.expectations.is_empty(), "{} checks nothing", path.display());
         let built = build(&fixture.sources);
-        if env::var_os("COGRAPH_WRITE_FIXTURES").is_some() {
+        if is_written {
             fs::write(path, written(&text, &fixture, &built)).expect("a writable fixture");
             continue;
         }
@@ -301,7 +302,16 @@ fn every_fixture_gives_its_facts() {
         }
     }
     assert!(!all.is_empty(), "there are fixtures");
+    assert!(!is_written, "expectations were written anew, and nothing was compared");
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn snapshots_are_compared_and_not_accepted() {
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    let (update, forced) = (set("INSTA_UPDATE"), set("INSTA_FORCE_PASS"));
+    assert!(!["always", "force", "unseen"].contains(&&*update), "INSTA_UPDATE={update}: snapshots were written, not compared");
+    assert!(["", "0"].contains(&&*forced), "INSTA_FORCE_PASS={forced}: no snapshot can fail");
 }
 
 #[test]
