@@ -165,14 +165,16 @@ fn a_file_that_outgrows_its_place_is_followed_by_all_that_leads_to_it() {
             ("round.ts", "f();\n"),
             ("use.c", "int use_NUMBER(void) { return width(); }\n"),
         ] {
-            for count in [1, 40, 300, 2] {
+            // What comes stands before what was there, so that all of it has other numbers, or behind it, so that it has the same
+            // numbers in another place.
+            for (count, is_behind) in [(1, false), (300, false), (0, false), (300, true), (2, true)] {
                 let more: String = (0..count).map(|number| line.replace("NUMBER", &number.to_string())).collect();
-                // What was there stands behind what comes, so that all of it has other numbers.
                 let (head, rest) = match before[path].split_once("\n\n") {
                     Some((head, rest)) => (format!("{head}\n\n"), rest),
                     None => (String::new(), before[path]),
                 };
-                write(&repository, &BTreeMap::from([(path, format!("{head}{more}{rest}").as_str())]));
+                let text = if is_behind { format!("{head}{rest}{more}") } else { format!("{head}{more}{rest}") };
+                write(&repository, &BTreeMap::from([(path, text.as_str())]));
                 holds(&mut repository, is_known, &format!("{path} with {count} more"));
             }
         }
