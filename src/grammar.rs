@@ -213,8 +213,67 @@ pub fn fingerprint() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
     #[test]
     fn every_manifest_fits_its_grammar() {
-        assert!(super::all().len() >= super::FOLDERS.len() && !super::FOLDERS.is_empty());
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+        for (position, language) in all().iter().enumerate() {
+            let name = language.name;
+            assert!(root.join(name).join("grammar.toml").is_file(), "{name} is a folder of grammars/");
+            assert_eq!(
+                (usize::from(language.id.0), by_name(name).map(|found| found.id)),
+                (position, Some(language.id)),
+                "{name}"
+            );
+            // Rules are errors where they do not fit. What stands in lists is passed over there.
+            let manifest = &language.manifest;
+            let listed = manifest.documentation.comments.iter().chain(&manifest.modifiers.nodes);
+            for kind in listed.chain(&manifest.documentation.body_string) {
+                assert_ne!(language.grammar.id_for_node_kind(kind, true), 0, "{name}: the grammar has no kind `{kind}`");
+            }
+            assert!(language.nodes.iter().flatten().any(|rule| matches!(rule, Rule::Function { .. })), "{name}: functions");
+            assert!(language.sorts.iter().any(|sorts| sorts & sort::COMMENT != 0), "{name}: comments");
+        }
+        let folders =
+            root.read_dir().expect("grammars/ is part of the package").map(|entry| entry.expect("it can be listed").path());
+        assert_eq!(
+            folders.filter(|folder| folder.join("grammar.toml").exists()).count(),
+            all().len(),
+            "every folder is a language"
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_error_with_its_line() {
+        let (language, base) = (&all()[0], FOLDERS[0].manifests);
+        let ruled = |id: &u16| language.rule(*id).is_some() || !language.grammar.node_kind_is_named(*id);
+        let known =
+            (1..).find(|id| !ruled(id)).and_then(|id| language.grammar.node_kind_for_id(id)).expect("a kind without a rule");
+        for (text, expected) in [
+            ("[nodes]\nno_such_kind = { role = \"skip\" }", "line 2: nodes.no_such_kind: the grammar has no such node kind"),
+            ("\n[types]\nno_such_kind = { role = \"skip\" }", "line 3: types.no_such_kind: the grammar has no such node kind"),
+            ("[patterns]\nno_such_kind = {}", "line 2: patterns.no_such_kind: the grammar has no such node kind"),
+            ("[nodes]\nKIND = { role = \"no-such-role\" }", "line 2: nodes.KIND: unknown variant `no-such-role`"),
+            ("[nodes]\nKIND = { role = \"skip\", more = 1 }", "line 2: nodes.KIND: unknown field `more`"),
+            (
+                "[nodes]\nKIND = { role = \"pass\", of = \"no_such_field\" }",
+                "line 2: nodes.KIND: the grammar has no field `no_such_field`",
+            ),
+            (
+                "[nodes]\nKIND = { role = \"pass\", of = \"<no_such_kind>\" }",
+                "line 2: nodes.KIND: the grammar has no node kind `no_such_kind`",
+            ),
+            ("nodes = 1", "`nodes` must be a table"),
+            ("[no-such-section]", "unknown field `no-such-section`"),
+            ("[detect]\nno-such-key = 1", "unknown field `no-such-key`"),
+            ("[modules]\nsystem = \"no-such-system\"", "unknown variant `no-such-system`"),
+        ] {
+            // As the last of manifests that extend each other.
+            let text = text.replace("KIND", known);
+            let error = manifest::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
+            let error = error.unwrap_or_else(|| panic!("it fits: {text}"));
+            assert!(error.contains(&expected.replace("KIND", known)), "{error}");
+        }
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`, `//= sites`, `//= relations`,
 //! `//= problems`), one fact a line, in order, complete. A section that is left out is not looked at. To see what the
-//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge.
+//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
+//! the run fails, since it has compared nothing.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +15,7 @@ use cograph::extract::{Limits, extract};
 use cograph::grammar;
 use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
 use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, SymbolRef, Target};
-use cograph::model::{RepoPath, SkipReason};
+use cograph::model::{RepoPath, SkipReason, Step};
 use cograph::resolve::{Names, ProjectFile, Shared, Tables};
 
 struct Fixture {
@@ -280,13 +282,13 @@ fn written(text: &str, fixture: &Fixture, built: &Built) -> String {
 #[test]
 fn every_fixture_gives_its_facts() {
     let mut failures = String::new();
-    let all = fixtures();
+    let (all, is_written) = (fixtures(), env::var_os("COGRAPH_WRITE_FIXTURES").is_some());
     for path in &all {
         let text = fs::read_to_string(path).expect("a readable fixture");
         let fixture = parse(&text);
         assert!(!fixture.sources.is_empty() && !fixture.expectations.is_empty(), "{} checks nothing", path.display());
         let built = build(&fixture.sources);
-        if env::var_os("COGRAPH_WRITE_FIXTURES").is_some() {
+        if is_written {
             fs::write(path, written(&text, &fixture, &built)).expect("a writable fixture");
             continue;
         }
@@ -305,7 +307,16 @@ fn every_fixture_gives_its_facts() {
         }
     }
     assert!(!all.is_empty(), "there are fixtures");
+    assert!(!is_written, "expectations were written anew, and nothing was compared");
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn snapshots_are_compared_and_not_accepted() {
+    let set = |name: &str| env::var(name).unwrap_or_default();
+    let (update, forced) = (set("INSTA_UPDATE"), set("INSTA_FORCE_PASS"));
+    assert!(!["always", "force", "unseen"].contains(&&*update), "INSTA_UPDATE={update}: snapshots were written, not compared");
+    assert!(["", "0"].contains(&&*forced), "INSTA_FORCE_PASS={forced}: no snapshot can fail");
 }
 
 #[test]
@@ -326,13 +337,29 @@ fn of_a_body_only_what_others_look_at_stays() {
 }
 
 #[test]
-fn every_language_has_fixtures() {
-    let folders: Vec<PathBuf> = fixtures();
-    for language in grammar::all() {
-        assert!(
-            folders.iter().any(|path| path.components().any(|part| part.as_os_str() == language.name)),
-            "{} has none",
-            language.name
-        );
+fn every_language_has_fixtures_of_every_kind_of_fact() {
+    let mut shown: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut steps = BTreeSet::new();
+    for path in fixtures() {
+        let folder = path.parent().and_then(Path::parent).and_then(Path::file_name).expect("fixtures are in a language's folder");
+        let fixture = parse(&fs::read_to_string(&path).expect("a readable fixture"));
+        for (section, expected) in fixture.expectations.iter().filter(|(_, expected)| !expected.is_empty()) {
+            shown.entry(folder.to_string_lossy().into_owned()).or_default().insert(section.clone());
+            if section == "sites" {
+                let step = |line: &str| Some(line.strip_suffix(')')?.rsplit_once(", ")?.1.to_owned());
+                steps.extend(expected.lines().filter_map(step));
+            }
+        }
     }
+    for language in grammar::all() {
+        let sections = shown.get(language.name).unwrap_or_else(|| panic!("{} has none", language.name));
+        for section in ["symbols", "imports", "sites"] {
+            assert!(sections.contains(section), "{}: no fixture expects {section}", language.name);
+        }
+    }
+    let with = |section: &str| shown.values().filter(|sections| sections.contains(section)).count();
+    assert!(with("relations") + 1 >= grammar::all().len() && with("problems") >= 3, "{shown:?}");
+    // A panic leaves the one behind; that only a macro stands in the way is shown by no fixture.
+    let unseen = Step::ALL.iter().filter(|step| !steps.contains(step.word()) && !matches!(step, Step::Fault | Step::Macro));
+    assert_eq!(unseen.map(|step| step.word()).collect::<Vec<_>>(), Vec::<&str>::new(), "steps that no fixture shows");
 }

@@ -14,6 +14,8 @@ use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Snapshot, Store, StoreErrorKind};
 use tempfile::TempDir;
 
+use crate::incremental::assert_says_what_is_there;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Project {
@@ -112,8 +114,11 @@ fn every_kind_of_change_is_seen() {
     fs::rename(project.path("sub"), project.path("moved")).expect("renamed");
     assert_eq!(project.changed_paths(), ["moved/stays.py", "sub/stays.py"]);
     project.refresh();
+    assert_says_what_is_there(&project.location);
     project.write(".gitignore", "moved/\n");
     assert_eq!(project.changed_paths(), ["moved/stays.py"], "what is ignored from now on is gone");
+    project.refresh();
+    assert_says_what_is_there(&project.location);
 }
 
 #[test]
@@ -259,6 +264,7 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
     assert_eq!((last, project.changes().is_empty()), (3, true));
     let again = jobs.start_for(&project.location, Some(all), None);
     assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
+    assert_says_what_is_there(&project.location);
 }
 
 #[test]
@@ -278,6 +284,7 @@ fn where_most_files_have_changed_the_store_is_built_anew() {
     assert_ne!(second, first);
     assert_eq!(uid(3, "x = 4\n"), second);
     assert!(project.changes().is_empty());
+    assert_says_what_is_there(&project.location);
 }
 
 #[test]
@@ -363,6 +370,7 @@ fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
     project.write("a.py", "def f(x, y):\n    return g(x)\n");
     let third = refreshed();
     assert_eq!((third.uid, third.generation), (first.uid, second.generation + 1), "what is on disk is taken up again");
+    assert_says_what_is_there(&project.location);
 }
 
 #[test]
@@ -384,4 +392,5 @@ fn a_store_that_somebody_else_has_changed_is_not_taken_for_the_known_one() {
     let symbols = refreshed(&one);
     assert_eq!(symbols, 3);
     assert!(project.changes().is_empty());
+    assert_says_what_is_there(&project.location);
 }

@@ -4,19 +4,23 @@
 //!
 //! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its seed.
 
-mod dump;
+pub(crate) mod contents;
+pub(crate) mod dump;
 mod edits;
 mod loss;
+mod names;
 mod reach;
 mod saved;
 mod sources;
+mod steps;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cograph::config::Limits;
-use cograph::index::{ChangeSet, Outcome, Residents, Run, apply, refresh};
+use cograph::index::{ChangeSet, Outcome, Residents, Run, apply, build_graph, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Store};
 use tempfile::TempDir;
@@ -26,8 +30,13 @@ use edits::Tree;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Edits of one repository.
 const EDITS: u32 = 25;
-/// Seeds stop to be tried after this long, unless they are asked for.
-const BUDGET: Duration = Duration::from_secs(40);
+/// So many seeds are tried however long they take, and more of them until this long has passed.
+const SEEDS: u64 = 20;
+const BUDGET: Duration = Duration::from_secs(30);
+/// Most edits of a repository lead to another state.
+const STATES_OF_A_SEED: u32 = 10;
+/// What a dump has of most repositories.
+const KINDS: [&str; 9] = ["file", "symbol", "site", "import", "relation", "problem", "file_edge", "totals", "name"];
 
 fn limits(threads: usize) -> Limits {
     Limits { threads, ..Limits::default() }
@@ -59,6 +68,11 @@ impl Repository {
         refresh(&self.location("kept"), PATIENCE, &run).expect("nothing stands in the way")
     }
 
+    /// Which store it is, whatever state that is in.
+    fn uid(&self) -> u64 {
+        Store::open_newest(&self.location("kept")).expect("a store").identity().uid
+    }
+
     /// What another process would know: nothing but what is on disk.
     fn forget(&mut self) {
         self.residents = Residents::new();
@@ -69,16 +83,26 @@ impl Repository {
         dump::of(store.path())
     }
 
-    /// What a fresh build by one thread gives.
+    /// What a fresh build by one thread gives: what the graph says, made without a store.
     fn fresh(&self) -> String {
         let run = Run::quiet(limits(1), &self.cancel);
         apply(&self.location("fresh"), &ChangeSet::Everything { forced: true }, PATIENCE, &run).expect("built");
-        self.dump("fresh")
+        assert_says_what_is_there(&self.location("fresh"))
     }
 }
 
+/// The newest store of a repository says what the graph of the files says that are there now; gives all that it says.
+pub(crate) fn assert_says_what_is_there(location: &Location) -> String {
+    let store = Store::open_newest(location).expect("a store");
+    let cancel = CancelToken::new();
+    let (graph, _) = build_graph(location.root(), &Run::quiet(limits(1), &cancel)).expect("the root can be read");
+    let dump = dump::of(store.path());
+    contents::assert_same(&dump, &graph);
+    dump
+}
+
 /// The first lines in which two dumps differ.
-fn difference(kept: &str, fresh: &str) -> String {
+pub(crate) fn difference(kept: &str, fresh: &str) -> String {
     let (kept, fresh): (Vec<&str>, Vec<&str>) = (kept.lines().collect(), fresh.lines().collect());
     let only = |these: &[&str], those: &[&str]| {
         let those: std::collections::BTreeSet<&&str> = those.iter().collect();
@@ -87,26 +111,43 @@ fn difference(kept: &str, fresh: &str) -> String {
     format!("only after changes:\n{}only in a fresh build:\n{}", only(&kept, &fresh), only(&fresh, &kept))
 }
 
-/// Edits one repository; gives how many states it went through after the first, and how many of them in place.
-fn try_seed(seed: u64) -> (u32, u32) {
+/// What was looked at.
+#[derive(Debug, Default)]
+struct Reached {
+    seeds: u64,
+    /// States after the first ones, those among them that were reached in place, and by a process that knew the repository.
+    states: u32,
+    in_place: u32,
+    known: u32,
+    /// By kind: how many states had lines of it.
+    kinds: BTreeMap<&'static str, u32>,
+}
+
+/// Edits one repository and compares every state that it goes through.
+fn try_seed(seed: u64, reached: &mut Reached) {
     let mut repository = Repository::new();
     let mut tree = Tree::new(repository.root(), seed);
     tree.grow();
     let Outcome::Published { published: first, .. } = repository.refresh() else { panic!("seed {seed}: there was a store") };
-    let (mut states, mut in_place) = (0, 0);
+    reached.seeds += 1;
     for edit in 0..EDITS {
         let what = tree.edit();
-        if !(seed + u64::from(edit)).is_multiple_of(3) {
+        let is_known = (seed + u64::from(edit)).is_multiple_of(3);
+        if !is_known {
             repository.forget();
         }
         if let Outcome::Published { published, .. } = repository.refresh() {
-            states += 1;
-            in_place += u32::from(published.identity.uid == first.identity.uid);
+            reached.states += 1;
+            reached.in_place += u32::from(published.identity.uid == first.identity.uid);
+            reached.known += u32::from(is_known);
         }
         let (kept, fresh) = (repository.dump("kept"), repository.fresh());
         assert!(kept == fresh, "seed {seed}, edit {edit} ({what}):\n{}", difference(&kept, &fresh));
+        for kind in KINDS {
+            let has = fresh.lines().any(|line| line.split('|').next() == Some(kind));
+            *reached.kinds.entry(kind).or_default() += u32::from(has);
+        }
     }
-    (states, in_place)
 }
 
 #[test]
@@ -116,15 +157,20 @@ fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
         (first.parse().expect("a number"), end.parse().expect("a number"))
     });
     let (first, end) = asked.unwrap_or((0, 1_000));
-    let started = Instant::now();
-    let (mut states, mut in_place) = (0, 0);
+    let (started, mut reached) = (Instant::now(), Reached::default());
     for seed in first..end {
-        if asked.is_none() && started.elapsed() > BUDGET {
+        if asked.is_none() && reached.seeds >= SEEDS && started.elapsed() > BUDGET {
             break;
         }
-        let more = try_seed(seed);
-        states += more.0;
-        in_place += more.1;
+        try_seed(seed, &mut reached);
     }
-    assert!(states > 0 && in_place == states, "only {in_place} of {states} states were reached in place");
+    let wanted = asked.map_or(SEEDS, |(first, end)| end.saturating_sub(first).max(1));
+    assert!(reached.seeds >= wanted, "fewer than {wanted} repositories: {reached:?}");
+    assert_eq!(reached.in_place, reached.states, "every state is reached in place: {reached:?}");
+    // A single seed may be a poor one.
+    let least = STATES_OF_A_SEED * u32::try_from(reached.seeds).expect("few seeds");
+    if asked.is_none() {
+        assert!(reached.states >= least && reached.known >= least / 6, "fewer than {least} states: {reached:?}");
+        assert!(KINDS.iter().all(|kind| reached.kinds[kind] >= least / 2), "some tables were empty mostly: {reached:?}");
+    }
 }

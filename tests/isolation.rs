@@ -159,7 +159,8 @@ fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answer
     assert!(output.status.success(), "{output:?}");
     fs::remove_file(project.root().join("worker-fault-at-start")).expect("it is there");
     let output = project.run(&["search", "changed"]);
-    assert!(String::from_utf8_lossy(&output.stdout).contains("up to date"), "{output:?}");
+    let found = String::from_utf8_lossy(&output.stdout);
+    assert!(found.contains("up to date") && found.contains("a.py"), "{output:?}");
 }
 
 #[test]

@@ -12,6 +12,8 @@ use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Snapshot, Store, adopt};
 use tempfile::TempDir;
 
+use crate::incremental::assert_says_what_is_there;
+
 const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Place {
@@ -82,6 +84,7 @@ fn a_repository_that_moved_keeps_its_store() {
     assert_eq!(kept, identity);
     assert_eq!(place.snapshot(&after).meta().root, place.path("after"));
     assert!(!has_store(&before), "nobody can ask for it there");
+    assert_says_what_is_there(&after);
 }
 
 #[test]
@@ -100,6 +103,7 @@ fn another_check_out_starts_from_a_copy_and_knows_what_differs() {
     assert!(has_store(&first) && place.changes(&first).is_empty(), "the first one is as it was");
     place.refresh(&second);
     assert!(place.changes(&second).is_empty());
+    assert_says_what_is_there(&second);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The store: what is published is what is read, whole or not at all, whatever else lies in the directory.
 
 mod damage;
+mod large;
 mod pool;
 
 use std::fs;
@@ -136,17 +137,6 @@ fn what_has_no_name_is_stored_without_one() {
     let snapshot = cache.snapshot();
     let sites = snapshot.sites_of(&snapshot.files().expect("files")[0]).expect("sites");
     assert_eq!(snapshot.name(sites[0].name).expect("a name"), "");
-}
-
-#[test]
-fn a_large_store_is_sound_in_every_table_and_index() {
-    let cache = Cache::new();
-    cache.publish(&functions(20_000)).expect("a generation");
-    let snapshot = cache.snapshot();
-    assert_eq!(snapshot.meta().symbols, 20_000);
-    let connection = rusqlite::Connection::open(snapshot.store().path()).expect("a store");
-    let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("a verdict");
-    assert_eq!(verdict, "ok");
 }
 
 #[test]

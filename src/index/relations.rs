@@ -111,5 +111,9 @@ mod tests {
         relations.set(1, Vec::new(), &mut homes);
         assert_eq!(homes, BTreeSet::from([0, 1]), "what one file says is another file's relation");
         assert_eq!(all(&relations), [vec![], vec![], vec![]]);
+        let mut homes = BTreeSet::new();
+        relations.set(1, vec![stray], &mut homes);
+        assert_eq!(homes, BTreeSet::from([0, 1]), "and where it starts is told when it comes, too");
+        assert_eq!(all(&relations), [vec![stray], vec![], vec![]]);
     }
 }

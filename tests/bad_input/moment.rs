@@ -5,7 +5,7 @@ use std::fs;
 use cograph::extract;
 use cograph::index::{IndexError, Phase, Progress, Run, build_graph};
 use cograph::model::cancel::CancelToken;
-use cograph::model::facts::FileFacts;
+use cograph::model::facts::{FileFacts, ImportId};
 use cograph::model::graph::Graph;
 use cograph::model::{LanguageId, SkipReason, Step, Verdict};
 
@@ -80,10 +80,32 @@ fn a_panic_in_extraction_costs_its_file() {
     assert_eq!(symbols(&graph, "good.py"), ["before"]);
 }
 
+/// The graph of two files with the same text, where the facts of one of them are made to contradict themselves.
+fn graph_of_nonsense(extract: fn(LanguageId, &str, &[u8], extract::Limits) -> FileFacts) -> Graph {
+    let call: &[u8] = b"import os\n\ndef f():\n    g()\n\ndef g():\n    f()\n";
+    let repository = Repository::with(&[("bad.py", call), ("good.py", call)]);
+    let cancel = CancelToken::new();
+    let run = Run { extract, ..Run::quiet(limits(), &cancel) };
+    build_graph(&repository.root(), &run).expect("the run goes on").0
+}
+
 #[test]
-fn facts_that_resolution_cannot_work_with_cost_its_file() {
-    /// Facts that contradict themselves: a site in a scope that does not exist.
-    fn extract_nonsense(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
+fn facts_that_resolution_cannot_work_with_cost_its_sites() {
+    fn of_no_import(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
+        let mut facts = extract::extract(language, path, source, limits);
+        let bad = facts.sites.iter_mut().filter(|site| site.import.is_some() && path.starts_with("bad"));
+        bad.for_each(|site| site.import = ImportId(9_999));
+        facts
+    }
+    let graph = graph_of_nonsense(of_no_import);
+    let found = |place: usize| graph.resolutions[place].sites.iter().map(|site| (site.verdict, site.step)).collect::<Vec<_>>();
+    assert_eq!(found(0), [(Verdict::Unresolved, Step::Fault); 3], "bad.py");
+    assert_eq!(found(1)[1..], [(Verdict::Resolved, Step::Lexical); 2], "good.py");
+}
+
+#[test]
+fn facts_that_no_tables_can_be_made_of_cost_its_file() {
+    fn without_expressions(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
         let mut facts = extract::extract(language, path, source, limits);
         if path.starts_with("bad") {
             facts.names.clear();
@@ -92,19 +114,11 @@ fn facts_that_resolution_cannot_work_with_cost_its_file() {
         }
         facts
     }
-    let call: &[u8] = b"def f():\n    g()\n\ndef g():\n    f()\n";
-    let repository = Repository::with(&[("bad.py", call), ("good.py", call)]);
-    let cancel = CancelToken::new();
-    let run = Run { extract: extract_nonsense, ..Run::quiet(limits(), &cancel) };
-    match build_graph(&repository.root(), &run) {
-        Ok((graph, _)) => {
-            let resolved = |position: usize| &graph.resolutions[position].sites;
-            assert!(resolved(0).iter().all(|site| site.verdict == Verdict::Unresolved && site.step == Step::Fault), "bad.py");
-            assert!(resolved(1).iter().all(|site| site.verdict == Verdict::Resolved), "good.py");
-        }
-        // The tables over all files are made from every file's facts: contradictions may show there already.
-        Err(error) => assert!(matches!(error, IndexError::Defect { .. }), "{error}"),
-    }
+    let graph = graph_of_nonsense(without_expressions);
+    assert_eq!(skipped(&graph, "bad.py"), SkipReason::Quarantined);
+    assert_eq!(symbols(&graph, "good.py"), ["f", "g"]);
+    let good = &graph.resolutions[1].sites;
+    assert!(good.len() == 3 && good[1..].iter().all(|site| site.verdict == Verdict::Resolved), "{good:?}");
 }
 
 #[test]

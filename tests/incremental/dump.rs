@@ -1,9 +1,14 @@
 //! All rows of a store as text that has no keys in it: files are named by their path, symbols and sites by their file and
-//! number. Times and generations are left out.
+//! number, names are told as a search comes to them. Times and generations are left out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use cograph::model::cancel::CancelToken;
+use cograph::store::{Location, Snapshot, Store};
 use rusqlite::{Connection, OpenFlags};
+
+use super::names;
 
 /// What every table says, one line a row.
 const TABLES: [(&str, &str); 8] = [
@@ -15,7 +20,8 @@ const TABLES: [(&str, &str); 8] = [
     (
         "symbol",
         "SELECT l.label, n.text, s.traits, c.label, s.least, s.most, s.start_line, s.start_column, s.more_lines, \
-         s.end_column, s.start_byte, s.length, s.name_down, s.name_column, s.signature, s.doc, s.refs, \
+         s.end_column, s.start_byte, s.length, s.name_down, s.name_column, \
+         (SELECT signature FROM symbols v WHERE v.id = s.id), s.doc, s.refs, \
          CASE WHEN s.site_span > 0 THEN s.first_site - f.first_site ELSE s.first_site END, s.site_span FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n ON n.id = s.name \
          JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container ORDER BY f.path, s.id",
     ),
@@ -61,7 +67,7 @@ const TABLES: [(&str, &str); 8] = [
 ];
 
 /// The rows of the store in this file.
-pub(super) fn of(path: &Path) -> String {
+pub(crate) fn of(path: &Path) -> String {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a store");
     let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it can be read");
     assert_eq!(check, "ok", "{}", path.display());
@@ -91,5 +97,19 @@ pub(super) fn of(path: &Path) -> String {
             text.push('\n');
         }
     }
+    for line in names::of(&connection, &snapshot(path)) {
+        text.push_str(&line);
+        text.push('\n');
+    }
     text
+}
+
+/// What readers see of the store in this file.
+fn snapshot(path: &Path) -> Snapshot {
+    let directory = path.parent().expect("a store is in a directory");
+    let location = Location::at(PathBuf::from("/somewhere"), directory.to_owned());
+    let mut generations = location.generations().expect("a directory").into_iter();
+    let generation = generations.find(|generation| location.generation_path(*generation) == path).expect("a store's own name");
+    let store = Arc::new(Store::open(&location, generation).expect("a store"));
+    store.snapshot(&CancelToken::new()).expect("a snapshot")
 }

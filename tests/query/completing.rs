@@ -91,9 +91,13 @@ fn every_value_means_what_it_was_made_of() {
     let (_cache, snapshot, _) = stored_sample();
     let all = ask(&snapshot, Wanted::Symbol, "");
     assert!(all.values.len() > 10);
+    let mut meant = std::collections::BTreeSet::new();
     for value in all.values.iter().filter(|value| *value != "put") {
         let params = cograph::query::ReferencesParams { symbol: value.clone(), ..Default::default() };
-        cograph::query::references(&snapshot, &params, &token()).unwrap_or_else(|error| panic!("{value}: {error}"));
+        let found = cograph::query::references(&snapshot, &params, &token()).unwrap_or_else(|error| panic!("{value}: {error}"));
+        let name = value.rsplit([':', '.']).next().unwrap_or(value);
+        assert_eq!(found.symbol.name, name, "{value}");
+        assert!(meant.insert(found.symbol.full_name()), "{value} means what another one means: {}", found.symbol.full_name());
     }
 }
 

@@ -135,11 +135,14 @@ fn depth_kinds_tests_and_limit_have_their_effect() {
         ]
     );
     let production = TraceParams { tests: Tests::Exclude, ..deep.clone() };
-    assert!(!drawn(&tree(&snapshot, &production)).iter().any(|line| line.contains("test_")));
+    let without_tests: Vec<_> = drawn(&tree(&snapshot, &deep)).into_iter().filter(|line| !line.contains("test_")).collect();
+    assert_eq!((drawn(&tree(&snapshot, &production)), without_tests.len()), (without_tests, 5));
     let cut = tree(&snapshot, &TraceParams { limit: 2, ..deep.clone() });
     assert_eq!((cut.nodes.len(), cut.total), (2, Total::Exact(6)));
     let reads = TraceParams { kinds: vec![SiteKind::Read], ..deep };
     assert_eq!(tree(&snapshot, &reads).total, Total::Exact(0));
+    let inherits = TraceParams { kinds: vec![SiteKind::Inherit], ..params("Base", Direction::Callers) };
+    assert_eq!(drawn(&tree(&snapshot, &inherits)), ["app/service.x certain app/service.x:1"]);
     assert_eq!(tree(&snapshot, &params("Base", Direction::Callers)).total, Total::Exact(0), "to inherit is no call");
 }
 
@@ -198,6 +201,8 @@ fn references_are_grouped_counted_and_filtered() {
 
     let none = ask(&ReferencesParams { kinds: vec![SiteKind::Write], ..params("Service") });
     assert_eq!(none.counts, Counts::default());
+    let made = ask(&ReferencesParams { kinds: vec![SiteKind::Construct], ..params("Service") });
+    assert_eq!((made.counts.certain, made.by_kind), (2, vec![(SiteKind::Construct, 2)]));
     let below = ask(&ReferencesParams { path: Some("tests".into()), ..params("Service") });
     assert_eq!((below.counts.certain, below.files[0].path.as_str()), (1, "tests/test_service.x"));
     let production = ask(&ReferencesParams { tests: Tests::Exclude, ..params("Service") });

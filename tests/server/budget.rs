@@ -1,6 +1,8 @@
 //! Answers stay within their budget, whatever a repository is made of and whatever is asked, and say so when they leave
 //! something out.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -27,12 +29,14 @@ fn excessive() -> TempDir {
     }
     let many: String =
         (0..400).map(|number| format!("class C{number}:\n    def twin(self):\n        return twin()\n\n\n")).collect();
+    let callers: String = (0..300).map(|number| format!("def caller_{number}(x):\n    return hub(x)\n\n\n")).collect();
     let tests: String = (0..80).map(|number| format!("def test_{number}():\n    assert C{number}().twin()\n\n\n")).collect();
     let deep = "directory_with_a_long_name_for_a_path_component_that_goes_on_and_on/".repeat(8);
     let mut files = vec![
         ("excess.py".to_owned(), text),
         ("many.py".to_owned(), many.clone()),
         ("test_many.py".to_owned(), format!("from many import *\n\n\n{tests}")),
+        ("hub.py".to_owned(), format!("def hub(x):\n    return x\n\n\n{callers}")),
         ("one_line.txt".to_owned(), "needle ".repeat(100_000)),
         ("broken.py".to_owned(), "def (:\n".repeat(300)),
         (format!("{deep}many.py"), many),
@@ -66,9 +70,11 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("outline", json!({"path": "broken.py"})),
         ("outline", json!({"path": long})),
         ("trace", json!({"symbol": "test_many.py::test_1", "direction": "callees", "depth": 9})),
+        ("trace", json!({"symbol": "hub"})),
         ("trace", json!({"symbol": "twin"})),
         ("trace", json!({"symbol": "nam"})),
         ("trace", json!({"symbol": long})),
+        ("references", json!({"symbol": "hub"})),
         ("references", json!({"symbol": "C1.twin", "certainty": "textual"})),
         ("references", json!({"symbol": "many.py::C1", "certainty": "textual"})),
         ("overview", json!({})),
@@ -89,6 +95,7 @@ fn calls() -> Vec<(&'static str, Value)> {
 fn every_answer_and_every_error_is_within_its_budget() {
     let mut client = Client::start_in(excessive(), &[], &[]);
     client.hello("2025-11-25");
+    let mut answered = BTreeMap::new();
     for (tool, arguments) in calls() {
         for budget in BUDGETS {
             let mut arguments = arguments.clone();
@@ -105,14 +112,21 @@ fn every_answer_and_every_error_is_within_its_budget() {
             }
             let first = text.lines().next().unwrap_or_default();
             assert!(is_error || budget < 1000 || first.contains("generation 1"), "{tool} {what}: {first}");
+            // One that fills most of its budget was cut to it.
+            if !is_error && text.len() * 2 > most {
+                *answered.entry(tool).or_insert(0) += 1;
+            }
         }
     }
+    let cut: Vec<&str> = answered.into_keys().collect();
+    assert_eq!(cut.len(), cograph::server::TOOLS.len(), "every tool has answers that fill a budget: {cut:?}");
 }
 
 #[test]
 fn what_a_small_budget_leaves_out_is_said() {
     let mut client = Client::start_in(excessive(), &[], &[]);
     client.hello("2025-11-25");
+    let mut shortened = 0;
     for (tool, arguments) in calls() {
         let text = |client: &mut Client, budget: u64| {
             let mut arguments = arguments.clone();
@@ -122,6 +136,7 @@ fn what_a_small_budget_leaves_out_is_said() {
         let (whole, is_error) = text(&mut client, 10_000);
         let (part, _) = text(&mut client, 300);
         if part.len() < whole.len() && !is_error && tool != "status" {
+            shortened += 1;
             assert!(
                 part.contains('…'),
                 "{tool} {arguments}: {} of {} bytes, and nothing says so:\n{part}",
@@ -130,6 +145,7 @@ fn what_a_small_budget_leaves_out_is_said() {
             );
         }
     }
+    assert!(shortened >= 12, "{shortened} answers were cut");
 }
 
 #[test]

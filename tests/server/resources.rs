@@ -98,8 +98,10 @@ fn hostile_names_reach_contents_escaped() {
     for uri in ["cograph://overview", "cograph://outline/", "cograph://outline/sub", "cograph://symbol/inside"] {
         let answer = read(&mut client, true, uri);
         let text = answer["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
-        assert!(!text.contains(['\u{1b}', '\u{202e}']), "{uri}: {text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}']) && text.contains("sub"), "{uri}: {text}");
     }
+    let listed = read(&mut client, true, "cograph://outline/sub").to_string();
+    assert!(listed.contains("\\\\u{1b}[31m\\\\u{202e}evil\\\\nname.py"), "what could deceive is shown, not removed: {listed}");
     let raw = "cograph://outline/sub/%1B%5B31m%E2%80%AEevil%0Aname.py";
     assert!(read(&mut client, true, raw)["result"]["contents"].is_array(), "it can still be asked for by its address");
 }

@@ -16,11 +16,13 @@ fn nothing_hostile_reaches_a_reply_raw() {
     let files = [("hostile.py", HOSTILE), (name, "def inside():\n    return 1\n"), ("long.py", &long)];
     let mut client = Client::start_in(place(&files), &[], &[]);
     client.hello("2025-11-25");
+    let mut lines_of_source = 0;
     for (tool, arguments) in [
         ("explore", json!({"query": "target inside"})),
         ("search", json!({"query": "target"})),
         ("search", json!({"query": "inside"})),
-        ("show", json!({"targets": ["target", "hostile.py", "inside", "long.py"]})),
+        ("show", json!({"targets": ["target", "hostile.py", "inside"]})),
+        ("show", json!({"targets": ["hostile.py", "long.py"]})),
         ("outline", json!({})),
         ("outline", json!({"path": "sub"})),
         ("outline", json!({"path": "hostile.py"})),
@@ -42,8 +44,10 @@ fn nothing_hostile_reaches_a_reply_raw() {
         for line in text.lines().filter(|line| line.contains("previous instructions") || line.contains("</system>")) {
             let (gutter, _) = line.split_once('|').unwrap_or_else(|| panic!("outside the gutter: {line}"));
             assert!(gutter.trim().parse::<u32>().is_ok(), "outside the gutter: {line}");
+            lines_of_source += 1;
         }
     }
+    assert!(lines_of_source >= 4, "the source was looked at: {lines_of_source} lines");
 }
 
 #[test]
