@@ -51,7 +51,7 @@ macro_rules! statements {
 macro_rules! file_columns {
     () => {
         "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, symbols, first_site, sites, \
-         resolved, likely, ambiguous, external, unresolved FROM file"
+         resolved, likely, ambiguous, external, unresolved, changed_ns, inode FROM file"
     };
 }
 
@@ -149,7 +149,7 @@ statements! {
     ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
-    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
