@@ -167,6 +167,26 @@ fn a_change_that_keeps_size_and_time_is_seen() {
 }
 
 #[test]
+fn many_files_that_were_touched_are_read_by_one_process_only() {
+    let names: Vec<String> = (0..80).map(|number| format!("file_{number:02}.py")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x = 1\n")).collect();
+    let project = Project::with(&files);
+    project.refresh();
+    names.iter().for_each(|name| set_age(&project.path(name), 1_000));
+    names.iter().for_each(|name| come_to_rest(&project.path(name)));
+    let before = project.snapshot().identity();
+    assert!(project.changes().is_empty());
+    let snapshot = project.snapshot();
+    assert_eq!(snapshot.identity(), before);
+    for row in snapshot.files().expect("files") {
+        let found = fs::metadata(project.path(row.path.as_str())).expect("it is there");
+        let now = (found.mtime() * 1_000_000_000 + found.mtime_nsec(), found.ctime() * 1_000_000_000 + found.ctime_nsec());
+        assert_eq!((row.modified_ns, row.changed_ns), now, "{}", row.path);
+        assert_eq!(row.inode, found.ino());
+    }
+}
+
+#[test]
 fn a_time_that_is_not_over_when_the_file_is_read_is_not_trusted() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     // Stands for a write in the same step of the file system's clock as the read.

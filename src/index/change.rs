@@ -11,10 +11,10 @@ use super::take_in::{self, Examined};
 use crate::config::Limits;
 use crate::grammar;
 use crate::model::cancel::CancelToken;
-use crate::model::graph::FileStamp;
+use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 use crate::model::{RepoPath, SkipReason};
 use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
-use crate::store::{FileRow, Identity, Snapshot};
+use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
 /// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
 /// [`super::apply`] looks again.
@@ -207,12 +207,29 @@ fn compare_walked(
             touched.push(file);
         } else if row.hash != 0 {
             // What stands in the way of reading the others may go without touching them.
-            same.push(file);
+            same.push((row.key, file));
         }
     }
-    verified.remember(store, same);
+    note(snapshot, &same);
+    verified.remember(store, same.into_iter().map(|(_, file)| file).collect());
     let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
     Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
+}
+
+/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one whose files were all given to another
+/// user, is read once and not by every process.
+fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
+    const MANY: usize = 64;
+    let lasting = same.iter().filter(|(_, file)| file.stamp.changed_ns != UNTRUSTED_TIME);
+    let stamps: Vec<(FileKey, FileStamp)> = lasting.map(|(key, file)| (*key, file.stamp)).collect();
+    if stamps.len() >= MANY
+        && let Some(directory) = snapshot.store().path().parent()
+    {
+        let location = Location::at(snapshot.meta().root.clone(), directory.to_path_buf());
+        if let Err(error) = store::restamp(&location, snapshot, &stamps) {
+            tracing::info!(%error, "files that have not changed are read again by the next process");
+        }
+    }
 }
 
 /// What of these changes the store does not hold yet: another run may have taken some of them in since they were found. A file that

@@ -155,6 +155,7 @@ statements! {
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
+    SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
     ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
     ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";
