@@ -188,3 +188,38 @@ fn a_file_system_that_is_mounted_over_a_directory() {
     assert!(within(&["umount", &over]));
     assert!(!knows(&mut client, "mounted") && knows(&mut client, "inner"));
 }
+
+#[test]
+fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
+    let place = place(FILES);
+    let repository = place.path().join("repository");
+    for number in 0..8_400 {
+        let directory = repository.join(format!("many/{}", number / 100));
+        fs::create_dir_all(&directory).expect("created");
+        fs::write(directory.join(format!("f{number}.py")), "").expect("written");
+    }
+    fs::hard_link(repository.join("a.py"), place.path().join("link.py")).expect("linked");
+    let top = fs::canonicalize(place.path()).expect("it exists");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+    settle(&mut command, &top).args(["mcp", "--root"]).arg(top.join("repository"));
+    let mut client = Client::of(place, command);
+    client.hello("2025-11-25");
+    let reserve = "up to date by what was reported; all files looked at ";
+    let until = Instant::now() + PATIENCE;
+    while !client.outcome("search", json!({"query": "first", "mode": "name"})).0.contains(reserve) {
+        assert!(Instant::now() < until, "the repository is watched soon");
+    }
+    fs::write(client.place.path().join("link.py"), "def by_link():\n    pass\n").expect("written");
+    let (text, _) = client.outcome("search", json!({"query": "by_link", "mode": "name"}));
+    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
+    let (text, is_error) = client.outcome("trace", json!({"symbol": "by_link"}));
+    assert!(is_error && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
+    let (text, _) = client.outcome("outline", json!({"path": "a.py"}));
+    let is_told = text.lines().next().is_some_and(|head| head.contains("; stale: 1 file being taken in (a.py)"));
+    assert!(is_told || text.contains("by_link"), "what an answer rests on is compared for it: {text}");
+    fs::write(client.place.path().join("link.py"), "def by_link_again():\n    pass\n").expect("written");
+    let until = Instant::now() + PATIENCE;
+    while client.outcome("search", json!({"query": "by_link_again", "mode": "name"})).0.starts_with("0 of 0") {
+        assert!(Instant::now() < until, "all files are looked at soon");
+    }
+}

@@ -18,7 +18,7 @@ use crate::config;
 use crate::index::{self, ChangeSet, Comparison, IndexError, Kept, Verified};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::source::{self, RULES, Rules, Sweep};
+use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
 use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch, WatchError};
 use swept::{Swept, Taken};
@@ -67,6 +67,8 @@ enum Slot {
     /// A question reads it.
     Away,
     Here(Box<Watch>),
+    /// The directory that it was bound to is no longer under its path, or could not be listed: another one may come.
+    Gone(String),
     /// It cannot be; why.
     None(String),
 }
@@ -173,7 +175,7 @@ impl Watches {
             let watched = match &repository.watch {
                 Slot::Coming | Slot::Away => return None,
                 Slot::Here(watch) => Ok(watch.directories()),
-                Slot::None(reason) => Err(reason.clone()),
+                Slot::Gone(reason) | Slot::None(reason) => Err(reason.clone()),
             };
             Some((location.clone(), watched))
         });
@@ -183,10 +185,10 @@ impl Watches {
     /// What is known now, with everything that has happened up to now.
     fn known(&self, location: &Location, store: Identity, limits: &config::Limits, cancel: &CancelToken) -> Known {
         self.attend(location, limits.threads);
+        self.begin_again(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
         let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else { return nothing };
         let hints = look(&mut watch, &rules, files.as_mut(), cancel);
-        let lost = matches!(hints, Err(WatchError::Lost { .. }));
         let known = self.kept.with(location, |repository| {
             if let Some(files) = files {
                 repository.files.put(files);
@@ -199,17 +201,14 @@ impl Watches {
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a repository is no longer watched");
-                    repository.watch = if lost { Slot::Coming } else { Slot::None(error.to_string()) };
+                    repository.watch = Slot::without(&error);
                     repository.known = None;
                     Known::Nothing { watched: false }
                 }
             }
         });
         self.turns.end();
-        if lost {
-            // Another directory is in its place, and can be watched.
-            self.begin(location, limits.threads);
-        }
+        self.begin_again(location, limits.threads);
         if matches!(known, Some(Known::Reported(_, _, Extent::Reported(_)))) {
             self.sweep_aside(location);
         }
@@ -258,6 +257,21 @@ impl Watches {
         }
     }
 
+    /// Watches what is there now, if the directory that was watched is gone and another one is under its path.
+    fn begin_again(&self, location: &Location, threads: usize) {
+        let is_gone = self.kept.with(location, |repository| matches!(repository.watch, Slot::Gone(_))).unwrap_or(false);
+        let claim = |repository: &mut Repository| match repository.watch {
+            Slot::Gone(_) => {
+                repository.watch = Slot::Coming;
+                true
+            }
+            _ => false,
+        };
+        if is_gone && DirectoryId::of(location.root()).is_some() && self.kept.with(location, claim) == Some(true) {
+            self.begin(location, threads);
+        }
+    }
+
     /// Makes a watch, on a thread of its own: the question that wants it looks at everything meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
@@ -266,7 +280,7 @@ impl Watches {
             if let Err(error) = &made {
                 tracing::warn!(%error, "a repository is not watched");
             }
-            let slot = made.map_or_else(|error| Slot::None(error.to_string()), |watch| Slot::Here(Box::new(watch)));
+            let slot = made.map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
             kept.with(&own, |repository| repository.watch = slot);
         };
         if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
@@ -302,6 +316,16 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
         }
     }
     hints
+}
+
+impl Slot {
+    /// Without a watch, for this reason. One that was interrupted has reported what is lost now: only a new one tells everything.
+    fn without(error: &WatchError) -> Self {
+        match error {
+            WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
+            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => Self::None(error.to_string()),
+        }
+    }
 }
 
 impl Turns {
