@@ -257,7 +257,7 @@ impl Repositories {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }
-        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).look();
+        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).look(1);
         let Ok(limits) = self.chosen.config().map(|config| config.limits) else { return false };
         if suspects.is_empty() {
             return false;

@@ -188,7 +188,7 @@ impl Watches {
         self.begin_again(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
         let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else { return nothing };
-        let hints = look(&mut watch, &rules, files.as_mut(), cancel);
+        let hints = look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
         let known = self.kept.with(location, |repository| {
             if let Some(files) = files {
                 repository.files.put(files);
@@ -245,7 +245,8 @@ impl Watches {
         let Some(mut files) = self.kept.with(location, |repository| repository.files.take_when_due()).flatten() else { return };
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
-            let changed = files.look();
+            // One thread: nobody waits for it.
+            let changed = files.look(1);
             kept.with(&own, |repository| {
                 repository.files.put(files);
                 repository.reported.extend(hints_of(changed));
@@ -290,14 +291,14 @@ impl Watches {
 }
 
 /// Everything that may have changed, as far as it can be told.
-fn look(watch: &mut Watch, rules: &Rules, files: Option<&mut Taken>, cancel: &CancelToken) -> Result<Hints, WatchError> {
+fn look(watch: &mut Watch, rules: &Rules, files: Option<(&mut Taken, usize)>, cancel: &CancelToken) -> Result<Hints, WatchError> {
     let mut hints = watch.drain(cancel)?;
     if !hints.everything && rules.have_changed() {
         hints.everything = true;
         watch.look_everywhere(cancel)?;
     }
-    if let Some(files) = files.filter(|_| !hints.everything) {
-        hints.extend(hints_of(files.look()));
+    if let Some((files, threads)) = files.filter(|_| !hints.everything) {
+        hints.extend(hints_of(files.look(threads)));
     }
     Ok(hints)
 }

@@ -1,7 +1,8 @@
 //! The files of a repository in use, on their way through the threads that look at them, and how far an answer may rely on them.
 //!
-//! A look at one file is one system call, about a microsecond. So those of most repositories are looked at for every question, and
-//! those of a large one beside the questions, every few seconds while there are any: an answer says then when that was last.
+//! A look at one file is one system call: 1.4 µs of CPU on the machine where it was measured, 4 ms for the 2,788 files of Django, which
+//! threads share, and 82 ms for a tree of 55,000. So the files of most repositories are looked at for every question, and those of a
+//! large one beside the questions, every few seconds while there are any: an answer says then when that was last.
 
 use std::time::{Duration, Instant};
 
@@ -91,8 +92,8 @@ impl Swept {
 
 impl Taken {
     /// Looks at the files, and gives those that are otherwise than the last time.
-    pub(super) fn look(&mut self) -> Vec<RepoPath> {
+    pub(super) fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         self.looked = Instant::now();
-        self.sweep.look()
+        self.sweep.look(threads)
     }
 }
