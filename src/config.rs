@@ -5,12 +5,13 @@ mod upstreams;
 mod user;
 
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
-pub use user::{User, is_executable};
+pub use user::{User, git_settings, is_executable};
 
 use crate::faults;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,6 +22,9 @@ pub struct Config {
     pub cache_directory: Option<PathBuf>,
     /// Where a client says its project is, if it does.
     pub project_directory: Option<PathBuf>,
+    /// The path of the directory that the process was started in. A directory that is made again under this path is meant by it,
+    /// although the process is still in the one that is gone.
+    pub working_directory: Option<PathBuf>,
     /// What a runtime over HTTP asks its clients to show, and what they show to it.
     pub token: Option<String>,
     /// Whether the user wants output without colour.
@@ -111,11 +115,8 @@ pub enum ConfigError {
         value: OsString,
     },
     /// The working directory is gone or may not be read.
-    #[error("cannot tell the working directory: {source}")]
-    NoWorkingDirectory {
-        /// What the system said.
-        source: io::Error,
-    },
+    #[error("cannot tell the working directory that the process was started in")]
+    NoWorkingDirectory,
 }
 
 impl ConfigError {
@@ -128,7 +129,7 @@ impl ConfigError {
             Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
             Self::NotANumber { .. } => "correct or unset the variable",
-            Self::NoWorkingDirectory { .. } => "change to a directory that exists, or name one with --root",
+            Self::NoWorkingDirectory => "change to a directory that exists, or name one with --root",
         }
     }
 }
@@ -187,6 +188,7 @@ impl Config {
             worker: None,
             cache_directory,
             project_directory: directory("CLAUDE_PROJECT_DIR"),
+            working_directory: working_directory(directory("PWD")),
             token: get("COGRAPH_TOKEN").and_then(|token| token.into_string().ok()),
             no_color: get("NO_COLOR").is_some(),
             limits,
@@ -201,7 +203,7 @@ impl Config {
 
     /// Where the client's project is, or else where the process was started, if that is known.
     pub fn started_in(&self) -> Option<PathBuf> {
-        self.project_directory.clone().or_else(|| std::env::current_dir().ok())
+        self.project_directory.clone().or_else(|| self.working_directory.clone())
     }
 
     /// The text of a file that holds a secret, without the blanks around it.
@@ -224,19 +226,22 @@ impl Config {
 
     /// The repository that contains the client's project directory, or else the working directory.
     pub fn default_repository(&self) -> Result<Repository, ConfigError> {
-        match &self.project_directory {
-            Some(directory) => self.repository_around(directory),
-            None => {
-                let here = std::env::current_dir().map_err(|source| ConfigError::NoWorkingDirectory { source })?;
-                self.repository_around(&here)
-            }
-        }
+        let directory = self.project_directory.as_ref().or(self.working_directory.as_ref());
+        self.repository_around(directory.ok_or(ConfigError::NoWorkingDirectory)?)
     }
 
     fn repository(&self, root: PathBuf) -> Result<Repository, ConfigError> {
         let cache = self.cache_directory.clone().ok_or(ConfigError::NoCacheDirectory)?;
         Ok(Repository { root, cache })
     }
+}
+
+/// The path of the working directory: the one that the shell calls it by (which may lead through a link that is turned one day), if
+/// that leads there, else the one without links.
+fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    named.filter(|named| directory(named).is_some() && directory(named) == directory(&here)).or(Some(here))
 }
 
 /// The program that is running, as one that can be started again: also after its file was replaced by another version.

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub use caution::Caution;
-pub use change::{ChangeSet, Verified, fingerprint, freshness, freshness_of};
+pub use change::{ChangeSet, Comparison, Verified, compare, compare_some, fingerprint, freshness};
 pub use isolate::{WorkerPool, serve_worker};
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
@@ -291,7 +291,7 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
         return Ok(None);
     };
-    let (touched, gone) = change::still_missing((touched, gone), &snapshot)?;
+    let (touched, gone) = change::still_missing((touched, gone), &snapshot, &run.limits)?;
     if touched.is_empty() && gone.is_empty() {
         return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
     }

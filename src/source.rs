@@ -3,18 +3,24 @@
 //! Whatever is met is accounted for: a file either yields text or a `SkipReason`. Nothing here follows a symbolic link,
 //! so loops cannot happen and no path leads out of the root.
 
+mod mounts;
 mod names;
 mod root;
+mod rules;
+mod stamp;
+mod sweep;
 mod text;
 mod walk;
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use root::Root;
+pub use mounts::{Mounts, remote_kind};
+pub use root::{DirectoryId, Root};
+pub use rules::{RULES, Rules};
+pub use sweep::Sweep;
 pub use text::Text;
 pub use walk::{Walk, WalkedFile, WalkedKind, walk, walk_below};
 
@@ -62,7 +68,7 @@ pub enum SourceError {
 
 /// Reads a whole file as text, with the limits. Never fails: what cannot be read has a reason.
 pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
-    let mut stamp = FileStamp { size: 0, modified_ns: 0, hash: 0 };
+    let mut stamp = FileStamp::default();
     let (file, metadata) = match root.open_with_metadata(path) {
         Ok(opened) => opened,
         Err(reason) => return ReadFile { stamp, text: Err(reason) },
@@ -80,7 +86,6 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
         return ReadFile { stamp, text: Err(SkipReason::TooLarge) };
     }
     stamp.hash = xxh3_128(&bytes);
-    stamp.modified_ns = trusted_time(stamp.modified_ns, now_ns());
     ReadFile { stamp, text: text::decode(bytes, limits.line_bytes) }
 }
 
@@ -103,48 +108,4 @@ pub fn on_disk(root: &Path, path: &RepoPath) -> PathBuf {
 /// The repository path of a file on disk; `None` if it does not lie below the root (both absolute).
 pub fn repo_path(root: &Path, file: &Path) -> Option<RepoPath> {
     names::from_os(file.strip_prefix(root).ok()?)
-}
-
-fn stamp_of(metadata: &std::fs::Metadata) -> FileStamp {
-    FileStamp { size: metadata.len(), modified_ns: metadata.modified().map_or(0, nanoseconds), hash: 0 }
-}
-
-fn nanoseconds(time: SystemTime) -> i64 {
-    let (duration, sign) = match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => (after, 1),
-        Err(before) => (before.duration(), -1),
-    };
-    i64::try_from(duration.as_nanos()).map_or(i64::MAX, |nanoseconds| sign * nanoseconds)
-}
-
-/// The time now, as stamps have it.
-pub fn now_ns() -> i64 {
-    nanoseconds(SystemTime::now())
-}
-
-/// The time to remember for a file that was read at `now`. A file system's clock moves in steps, so a file that was written
-/// in the same step as it was read may be written again without its time changing. Such a time is remembered as
-/// [`UNTRUSTED_TIME`], which equals no file's: the next look reads the file again and lets the hash decide.
-pub fn trusted_time(modified_ns: i64, now: i64) -> i64 {
-    const FINE_STEP: i64 = 20_000_000;
-    const COARSE_STEP: i64 = 2_000_000_000;
-    let step = if modified_ns % 1_000_000_000 == 0 { COARSE_STEP } else { FINE_STEP };
-    if modified_ns > now.saturating_sub(step) { UNTRUSTED_TIME } else { modified_ns }
-}
-
-/// A time of modification that says nothing; see [`read`].
-pub const UNTRUSTED_TIME: i64 = i64::MIN;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_close_to_the_read_are_not_trusted() {
-        let second = 1_000_000_000;
-        assert_eq!(trusted_time(5 * second + 1, 9 * second), 5 * second + 1);
-        assert_eq!(trusted_time(9 * second - 1, 9 * second), UNTRUSTED_TIME);
-        assert_eq!(trusted_time(8 * second, 9 * second), UNTRUSTED_TIME, "a clock with whole seconds");
-        assert_eq!(trusted_time(10 * second + 1, 9 * second), UNTRUSTED_TIME, "from the future");
-    }
 }

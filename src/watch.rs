@@ -5,6 +5,9 @@
 //! has a question, on his thread, so that a file that was saved before the question was asked is among the paths, without a wait.
 //! For the same reason there is no thread here that reads ahead, and opening and reading files is not asked to be notified: the
 //! index does that itself, often enough to flood the queue.
+//!
+//! A watch is bound to directories, whatever leads to them: when the path of the root leads to another one, or something is mounted in
+//! it, nothing is reported of what is there now. So that is looked at first, each time.
 
 mod queue;
 
@@ -15,11 +18,9 @@ use std::time::{Duration, Instant};
 
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::source::{self, SourceError};
+use crate::source::{self, DirectoryId, Mounts, RULES, SourceError};
 use queue::{Event, Queue, What};
 
-/// Files that say what the index leaves out, in whatever directory they are.
-const RULES: &[&str] = &[".gitignore", ".ignore", ".cographignore"];
 /// Notifications in one go beyond which everything is looked at: that is quicker.
 const MOST_EVENTS: usize = 10_000;
 /// A burst of changes is over when nothing was reported for so long ...
@@ -33,6 +34,10 @@ pub struct Watch {
     root: PathBuf,
     threads: usize,
     queue: Queue,
+    /// The directory that the root's path led to when it was watched.
+    identity: DirectoryId,
+    /// What is mounted in it, where the system tells.
+    mounts: Option<Mounts>,
     /// Number of the watch -> directory; none for the root.
     directories: HashMap<i32, Option<RepoPath>>,
     is_lost: bool,
@@ -61,6 +66,14 @@ pub enum WatchError {
     Lost {
         /// The repository.
         root: PathBuf,
+    },
+    /// Others can change its files without this machine being told.
+    #[error("{} is on {kind}, where files can change without this machine being told", root.display())]
+    Remote {
+        /// The repository.
+        root: PathBuf,
+        /// The kind of file system.
+        kind: String,
     },
     /// The directories could not be listed.
     #[error(transparent)]
@@ -92,9 +105,14 @@ impl Watch {
     /// Watches the directories of the repository at `root`. What changes from here on is among the hints.
     pub fn start(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Self, WatchError> {
         let failed = |source| WatchError::System { root: root.to_path_buf(), source };
-        let queue = Queue::open(root).map_err(failed)?;
+        if let Some(kind) = source::remote_kind(root) {
+            return Err(WatchError::Remote { root: root.to_path_buf(), kind });
+        }
+        let queue = Queue::open().map_err(failed)?;
+        let mounts = Mounts::of(root).ok();
+        let Some(identity) = DirectoryId::of(root) else { return Err(WatchError::Lost { root: root.to_path_buf() }) };
         let (root, directories) = (root.to_path_buf(), HashMap::new());
-        let mut watch = Self { root, threads, queue, directories, is_lost: false };
+        let mut watch = Self { root, threads, queue, identity, mounts, directories, is_lost: false };
         watch.add(None)?;
         watch.add_below(None, cancel)?;
         // Rules beside those in the tree. It need not exist.
@@ -109,11 +127,14 @@ impl Watch {
 
     /// Everything that was reported since the last time. Does not wait.
     pub fn drain(&mut self, cancel: &CancelToken) -> Result<Hints, WatchError> {
+        if DirectoryId::of(&self.root) != Some(self.identity) {
+            return Err(WatchError::Lost { root: self.root.clone() });
+        }
         let mut hints = Hints::default();
         let mut appeared = BTreeSet::new();
         let mut events = Vec::new();
         self.queue.read(&mut events).map_err(|source| WatchError::System { root: self.root.clone(), source })?;
-        hints.everything = events.len() > MOST_EVENTS;
+        hints.everything = self.check_mounts()? || events.len() > MOST_EVENTS;
         for event in events {
             self.take_in(event, &mut hints, &mut appeared);
         }
@@ -127,6 +148,11 @@ impl Watch {
             self.add_below(Some(&appeared), cancel)?;
         }
         Ok(hints)
+    }
+
+    /// Watches the directories that the index looks into now: other rules may let it look into others.
+    pub fn look_everywhere(&mut self, cancel: &CancelToken) -> Result<(), WatchError> {
+        self.add_below(None, cancel)
     }
 
     /// Waits until something was reported and the burst that it belongs to is over. False if `cancel` was raised first.
@@ -172,6 +198,9 @@ impl Watch {
             hints.everything = true;
         } else if path.as_str().starts_with(".git/") {
             // The directory is watched for that one file.
+        } else if path.file_name() == ".git" {
+            // A repository with rules of its own has come or gone.
+            hints.everything = true;
         } else if RULES.contains(&path.file_name()) {
             match directory {
                 Some(directory) => drop(hints.paths.insert(directory)),
@@ -186,6 +215,17 @@ impl Watch {
                 appeared.insert(path.clone());
             }
             hints.paths.insert(path);
+        }
+    }
+
+    /// Whether something else is mounted in the repository than the last time. Fails where others can change files unseen.
+    fn check_mounts(&mut self) -> Result<bool, WatchError> {
+        let Some(mounts) = &mut self.mounts else { return Ok(false) };
+        let failed = |source| WatchError::System { root: self.root.clone(), source };
+        let have_changed = mounts.have_changed().map_err(failed)?;
+        match mounts.remote() {
+            Some(kind) => Err(WatchError::Remote { root: self.root.clone(), kind: kind.to_owned() }),
+            None => Ok(have_changed),
         }
     }
 

@@ -59,7 +59,7 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
                 Some(language) => Ok(extract(language, path.as_str(), text.as_bytes(), Limits::default()).into()),
                 None => Err(SkipReason::NoLanguage),
             };
-            let stamp = FileStamp { size: text.len() as u64, modified_ns: 0, hash: 0 };
+            let stamp = FileStamp { size: text.len() as u64, ..FileStamp::default() };
             FileRecord { path: path.clone(), stamp, language, content }
         })
         .collect();

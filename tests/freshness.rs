@@ -2,6 +2,7 @@
 //! wait for a run share it.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -131,23 +132,63 @@ fn a_time_that_changes_without_the_bytes_is_no_change() {
     assert_eq!(generation(&project.refresh()), (false, 1));
 }
 
+/// Waits until the time of the last change of a file is long enough past to be trusted.
+fn come_to_rest(path: &Path) {
+    let until = Instant::now() + PATIENCE;
+    let changed = |path: &Path| fs::metadata(path).map(|found| Duration::new(found.ctime() as u64, found.ctime_nsec() as u32));
+    let now = || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
+    while changed(path).expect("it is there") + Duration::from_millis(100) > now() {
+        assert!(Instant::now() < until, "time goes by");
+        std::thread::yield_now();
+    }
+}
+
 #[test]
-fn files_with_other_times_are_read_once_for_a_state_of_the_store() {
-    let project = Project::with(&[("a.py", "x = 1\n")]);
+fn a_change_that_keeps_size_and_time_is_seen() {
+    let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n")]);
+    let time = |path: &str| fs::metadata(project.path(path)).and_then(|metadata| metadata.modified()).expect("it has one");
+    let write_as_old = |path: &str, text: &str, time: SystemTime| {
+        fs::write(project.path(path), text).expect("written");
+        fs::File::options().write(true).open(project.path(path)).and_then(|file| file.set_modified(time)).expect("it is ours");
+    };
+    ["a.py", "b.py"].into_iter().for_each(|path| come_to_rest(&project.path(path)));
     project.refresh();
-    set_age(&project.path("a.py"), 1_000);
-    let snapshot = project.snapshot();
     let verified = Verified::new();
+    let snapshot = project.snapshot();
     let look = || freshness(&snapshot, &limits(), &verified, &project.cancel).expect("the root can be read");
+    let before = time("a.py");
+    // The same bytes: what was found of them then is remembered, and is worth nothing for other bytes.
+    write_as_old("a.py", "x = 1\n", before);
     assert!(look().is_empty());
-    // Other bytes behind the size and time that were looked at: who reads the file again sees them.
-    let time = fs::metadata(project.path("a.py")).and_then(|metadata| metadata.modified()).expect("it has one");
-    fs::write(project.path("a.py"), "x = 2\n").expect("written");
-    fs::File::options().write(true).open(project.path("a.py")).and_then(|file| file.set_modified(time)).expect("it is ours");
-    assert!(look().is_empty(), "it was not read again");
-    assert_eq!(project.changed_paths(), ["a.py"], "one that remembers nothing reads it");
-    set_age(&project.path("a.py"), 500);
-    assert_eq!(look().len(), Some(1), "another time is looked at again");
+    come_to_rest(&project.path("a.py"));
+    assert!(look().is_empty());
+    write_as_old("a.py", "x = 2\n", before);
+    assert_eq!(look().len(), Some(1), "as copying and unpacking do that keep times");
+    write_as_old("b.tmp", "x = 2\n", time("b.py"));
+    fs::rename(project.path("b.tmp"), project.path("b.py")).expect("renamed");
+    assert_eq!(project.changed_paths(), ["a.py", "b.py"]);
+    assert_eq!(generation(&project.refresh()), (true, 2));
+    assert!(project.changes().is_empty());
+}
+
+#[test]
+fn many_files_that_were_touched_are_read_by_one_process_only() {
+    let names: Vec<String> = (0..80).map(|number| format!("file_{number:02}.py")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x = 1\n")).collect();
+    let project = Project::with(&files);
+    project.refresh();
+    names.iter().for_each(|name| set_age(&project.path(name), 1_000));
+    names.iter().for_each(|name| come_to_rest(&project.path(name)));
+    let before = project.snapshot().identity();
+    assert!(project.changes().is_empty());
+    let snapshot = project.snapshot();
+    assert_eq!(snapshot.identity(), before);
+    for row in snapshot.files().expect("files") {
+        let found = fs::metadata(project.path(row.path.as_str())).expect("it is there");
+        let now = (found.mtime() * 1_000_000_000 + found.mtime_nsec(), found.ctime() * 1_000_000_000 + found.ctime_nsec());
+        assert_eq!((row.modified_ns, row.changed_ns), now, "{}", row.path);
+        assert_eq!(row.inode, found.ino());
+    }
 }
 
 #[test]

@@ -18,5 +18,6 @@ mod structured;
 mod subscriptions;
 mod text;
 mod tools;
+mod unseen;
 mod watching;
 mod web;

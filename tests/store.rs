@@ -23,7 +23,7 @@ fn what_was_published_is_read() {
     assert_eq!(meta.root, std::path::Path::new("/somewhere/sample"));
     for (row, record) in snapshot.files().expect("files").iter().zip(&graph.files) {
         assert_eq!((&row.path, row.size, row.hash), (&record.path, record.stamp.size, record.stamp.hash));
-        assert_eq!(row.modified_ns, -1);
+        assert_eq!((row.modified_ns, row.stamp()), (-1, record.stamp));
         let Ok(facts) = &record.content else {
             assert!(matches!(row.skipped, Some(SkipReason::NoLanguage | SkipReason::Binary)));
             continue;

@@ -94,6 +94,10 @@ fn rules_of_git_that_are_not_in_the_tree_are_seen() {
     let mut watch = project.watch();
     project.write(".git/info/exclude", "a.py\n");
     assert!(project.drain(&mut watch).everything);
+    project.write("sub/.git/HEAD", "ref: refs/heads/main\n");
+    project.drain(&mut watch);
+    fs::remove_dir_all(project.root.join("sub/.git")).expect("removed");
+    assert!(project.drain(&mut watch).everything, "a repository inside has rules of its own");
 }
 
 #[test]
@@ -142,6 +146,21 @@ fn a_root_that_goes_is_an_error() {
         by(&project.root).expect("it is ours");
         let error = watch.drain(&project.cancel).expect_err("there is nothing to watch");
         assert!(matches!(&error, WatchError::Lost { root } if *root == project.root), "{error}");
+    }
+    // Somebody is in the directory that is gone, as a server is in its working directory: the system keeps it, and reports nothing.
+    for by in [
+        |root: &Path| fs::remove_dir_all(root),
+        |root: &Path| fs::rename(root.parent().expect("it is not the top"), root.join("../../elsewhere")),
+    ] {
+        let project = Project::with(&["root/a.py"]);
+        let root = project.root.join("root");
+        let held = fs::File::open(&root).expect("it is there");
+        let mut watch = Watch::start(&root, 2, &project.cancel).expect("it can be watched");
+        by(&root).expect("it is ours");
+        fs::create_dir_all(&root).expect("it is gone");
+        let error = watch.drain(&project.cancel).expect_err("another directory is in its place");
+        assert!(matches!(&error, WatchError::Lost { root: lost } if *lost == root), "{error}");
+        drop(held);
     }
     let nowhere = Path::new("/nowhere/at/all");
     assert!(Watch::start(nowhere, 1, &CancelToken::new()).is_err());

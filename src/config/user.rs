@@ -61,6 +61,22 @@ impl User {
     }
 }
 
+/// The files that git reads the user's and the machine's settings from, and the default for the user's ignore rules; whether they are
+/// there or not.
+#[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
+pub fn git_settings() -> Vec<PathBuf> {
+    git_settings_of(|name| std::env::var_os(name))
+}
+
+fn git_settings_of(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let named = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = named("HOME");
+    let own = named("XDG_CONFIG_HOME").or_else(|| home.as_ref().map(|home| home.join(".config"))).map(|own| own.join("git"));
+    let machine = named("GIT_CONFIG_SYSTEM").unwrap_or_else(|| PathBuf::from("/etc/gitconfig"));
+    let own = own.into_iter().flat_map(|own| [own.join("config"), own.join("ignore")]);
+    named("GIT_CONFIG_GLOBAL").into_iter().chain(home.map(|home| home.join(".gitconfig"))).chain(own).chain([machine]).collect()
+}
+
 /// Whether a path leads to a file that somebody may execute.
 pub fn is_executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
@@ -82,6 +98,22 @@ mod tests {
         assert_eq!((other.settings, other.claude), (Some("/s".into()), Some("/c".into())));
         assert_eq!(other.codex, Some("/h/.codex".into()), "a relative directory counts as not set");
         assert_eq!(user(&[]), User::default());
+    }
+
+    #[test]
+    fn settings_of_git_are_where_git_looks_for_them() {
+        let paths = |variables: &[(&str, &str)]| {
+            let found =
+                git_settings_of(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)));
+            found.into_iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            paths(&[("HOME", "/h"), ("XDG_CONFIG_HOME", "")]),
+            ["/h/.gitconfig", "/h/.config/git/config", "/h/.config/git/ignore", "/etc/gitconfig"]
+        );
+        let named = [("HOME", "/h"), ("XDG_CONFIG_HOME", "/x"), ("GIT_CONFIG_GLOBAL", "/g"), ("GIT_CONFIG_SYSTEM", "/s")];
+        assert_eq!(paths(&named), ["/g", "/h/.gitconfig", "/x/git/config", "/x/git/ignore", "/s"]);
+        assert_eq!(paths(&[]), ["/etc/gitconfig"]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! What has changed since a store was written: a sweep over the files' sizes and times, and a look at the bytes where those
-//! differ. Changes nothing.
+//! What has changed since a store was written: a look at the files' stamps, and at the bytes where those differ. Changes nothing of
+//! what a store says of a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -11,10 +11,10 @@ use super::take_in::{self, Examined};
 use crate::config::Limits;
 use crate::grammar;
 use crate::model::cancel::CancelToken;
-use crate::model::graph::FileStamp;
+use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 use crate::model::{RepoPath, SkipReason};
-use crate::source::{self, Root, WalkedFile, WalkedKind};
-use crate::store::{FileRow, Identity, Snapshot};
+use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
+use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
 /// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
 /// [`super::apply`] looks again.
@@ -73,7 +73,7 @@ pub fn fingerprint(limits: &Limits) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&bytes)
 }
 
-/// Files that were found to have a store's bytes although their times differ from it, so that they are read once and not for
+/// Files that were found to have a store's bytes although their stamps differ from it, so that they are read once and not for
 /// every question. Keep one as long as questions are asked.
 #[derive(Debug, Default)]
 pub struct Verified(Mutex<FxHashMap<Identity, FxHashMap<RepoPath, FileStamp>>>);
@@ -86,42 +86,61 @@ impl Verified {
 
     fn knows(&self, store: Identity, file: &WalkedFile) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(&store).and_then(|files| files.get(&file.path)) == Some(&file.stamp)
+        let seen = known.get(&store).and_then(|files| files.get(&file.path));
+        seen.is_some_and(|seen| file.stamp.suggests_same_bytes(seen))
     }
 
     /// Remembers files of a store, and forgets its earlier states: they are not asked any more.
     fn remember(&self, store: Identity, files: Vec<WalkedFile>) {
         const STORES: usize = 64;
-        // A file that was written a moment ago may be written again without its time changing.
-        let now = source::now_ns();
-        let lasting =
-            files.into_iter().filter(|file| source::trusted_time(file.stamp.modified_ns, now) == file.stamp.modified_ns);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= STORES && !known.contains_key(&store) {
             known.clear();
         }
-        known.entry(store).or_default().extend(lasting.map(|file| (file.path, file.stamp)));
+        known.entry(store).or_default().extend(files.into_iter().map(|file| (file.path, file.stamp)));
     }
 }
 
-/// Compares a store with the repository. Sizes and times of all files are looked at; only files in which these differ are read.
+/// What came of comparing a store with the repository.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What differs.
+    pub changes: ChangeSet,
+    /// The files that were looked at and that the store would be wrong about if their bytes were others, with their stamps at
+    /// that time; none if the store cannot be compared.
+    pub seen: Vec<(RepoPath, FileStamp)>,
+    /// What decided which files there are.
+    pub rules: Rules,
+}
+
+/// What differs between a store and the repository; see [`compare`].
 pub fn freshness(
     snapshot: &Snapshot,
     limits: &Limits,
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<ChangeSet, IndexError> {
+    compare(snapshot, limits, verified, cancel).map(|comparison| comparison.changes)
+}
+
+/// Compares a store with the repository. The stamps of all files are looked at; only files in which these differ are read.
+pub fn compare(
+    snapshot: &Snapshot,
+    limits: &Limits,
+    verified: &Verified,
+    cancel: &CancelToken,
+) -> Result<Comparison, IndexError> {
     look(None, snapshot, limits, verified, cancel)
 }
 
 /// Compares the part of a store that hints are about with the repository.
-pub fn freshness_of(
+pub fn compare_some(
     paths: &BTreeSet<RepoPath>,
     snapshot: &Snapshot,
     limits: &Limits,
     verified: &Verified,
     cancel: &CancelToken,
-) -> Result<ChangeSet, IndexError> {
+) -> Result<Comparison, IndexError> {
     look(Some(paths), snapshot, limits, verified, cancel)
 }
 
@@ -132,14 +151,15 @@ fn look(
     limits: &Limits,
     verified: &Verified,
     cancel: &CancelToken,
-) -> Result<ChangeSet, IndexError> {
+) -> Result<Comparison, IndexError> {
     if snapshot.meta().fingerprint != fingerprint(limits) {
-        return Ok(ChangeSet::Everything { forced: false });
+        let changes = ChangeSet::Everything { forced: false };
+        return Ok(Comparison { changes, seen: Vec::new(), rules: Rules::default() });
     }
     let root = &snapshot.meta().root;
     let Some(paths) = paths else {
         let walk = source::walk(root, limits.threads, cancel)?;
-        return compare(snapshot, &snapshot.files()?, walk, limits, verified, cancel);
+        return compare_walked(snapshot, &snapshot.files()?, walk, limits, verified, cancel);
     };
     // Before the rows: a file that comes in between is a hint of its own.
     let walk = source::walk_below(root, paths, cancel)?;
@@ -149,25 +169,31 @@ fn look(
         rows.extend(snapshot.file_at(path.as_str())?.into_iter().chain(inside).map(|row| (row.path.clone(), row)));
     }
     let rows: Vec<FileRow> = rows.into_values().collect();
-    compare(snapshot, &rows, walk, limits, verified, cancel)
+    compare_walked(snapshot, &rows, walk, limits, verified, cancel)
 }
 
-fn compare(
+fn compare_walked(
     snapshot: &Snapshot,
     rows: &[FileRow],
     walk: source::Walk,
     limits: &Limits,
     verified: &Verified,
     cancel: &CancelToken,
-) -> Result<ChangeSet, IndexError> {
+) -> Result<Comparison, IndexError> {
     let root = Root::new(&snapshot.meta().root);
     let store = snapshot.identity();
     let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
     let project_names = take_in::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();
+    let mut seen: Vec<_> = walk.ignore_files.into_iter().map(|file| (file.path, file.stamp)).collect();
+    seen.reserve(walk.files.len());
     for file in walk.files {
-        let Some(row) = known.remove(file.path.as_str()) else {
+        let row = known.remove(file.path.as_str());
+        if file.kind == WalkedKind::File && !row.is_some_and(|row| is_never_read(row, &file)) {
+            seen.push((file.path.clone(), file.stamp));
+        }
+        let Some(row) = row else {
             touched.push(file);
             continue;
         };
@@ -181,22 +207,46 @@ fn compare(
             touched.push(file);
         } else if row.hash != 0 {
             // What stands in the way of reading the others may go without touching them.
-            same.push(file);
+            same.push((row.key, file));
         }
     }
-    verified.remember(store, same);
+    note(snapshot, &same);
+    verified.remember(store, same.into_iter().map(|(_, file)| file).collect());
     let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
-    Ok(ChangeSet::Some { touched, gone })
+    Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
 }
 
-/// What of these changes the store does not hold yet: another run may have taken some of them in since they were found.
+/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one whose files were all given to another
+/// user, is read once and not by every process.
+fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
+    const MANY: usize = 64;
+    let lasting = same.iter().filter(|(_, file)| file.stamp.changed_ns != UNTRUSTED_TIME);
+    let stamps: Vec<(FileKey, FileStamp)> = lasting.map(|(key, file)| (*key, file.stamp)).collect();
+    if stamps.len() >= MANY
+        && let Some(directory) = snapshot.store().path().parent()
+    {
+        let location = Location::at(snapshot.meta().root.clone(), directory.to_path_buf());
+        if let Err(error) = store::restamp(&location, snapshot, &stamps) {
+            tracing::info!(%error, "files that have not changed are read again by the next process");
+        }
+    }
+}
+
+/// What of these changes the store does not hold yet: another run may have taken some of them in since they were found. A file that
+/// was changed just now has no time that could tell, so its bytes do.
 pub(super) fn still_missing(
     (touched, gone): (&[WalkedFile], &[RepoPath]),
     snapshot: &Snapshot,
+    limits: &Limits,
 ) -> Result<(Vec<WalkedFile>, Vec<RepoPath>), IndexError> {
     let mut missing = (Vec::with_capacity(touched.len()), Vec::with_capacity(gone.len()));
+    let (root, project_names) = (Root::new(&snapshot.meta().root), take_in::project_names());
+    let is_held = |row: &FileRow, file: &WalkedFile| {
+        let is_project_file = project_names.contains(file.path.file_name());
+        looks_the_same(row, file) || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
+    };
     for file in touched {
-        if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !looks_the_same(&row, file)) {
+        if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
             missing.0.push(file.clone());
         }
     }
@@ -233,10 +283,14 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (WalkedKind::File, Some(SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable | SkipReason::Vanished)) => {
             false
         }
-        // A name that no language and no module system claims: whatever the bytes are, nobody reads them.
-        (WalkedKind::File, Some(SkipReason::NoLanguage)) if row.hash == 0 && file.path.extension().is_some() => true,
-        (WalkedKind::File, _) => row.size == file.stamp.size && row.modified_ns == file.stamp.modified_ns,
+        (WalkedKind::File, _) if is_never_read(row, file) => true,
+        (WalkedKind::File, _) => file.stamp.suggests_same_bytes(&row.stamp()),
     }
+}
+
+/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads them.
+fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
+    row.skipped == Some(SkipReason::NoLanguage) && row.hash == 0 && file.path.extension().is_some()
 }
 
 fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {

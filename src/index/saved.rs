@@ -10,7 +10,7 @@ use super::workers::Workers;
 use super::{Run, fingerprint, grammar};
 use crate::config::Limits;
 use crate::model::LanguageId;
-use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
+use crate::model::graph::{FileId, FileRecord, FileResolution, Relation};
 use crate::model::packed::{self, Reader, Writer};
 use crate::resolve::{Asked, Name, Names, Prepared, ProjectFile, Tables, WordsOfNames};
 use crate::store::{Beside, FileRow, Places};
@@ -175,7 +175,7 @@ fn read_file(
         Some(key) => Some(LanguageId(u16::try_from(key.0).ok().filter(|&id| usize::from(id) < grammar::all().len())?)),
         None => None,
     };
-    let stamp = FileStamp { size: row.size, modified_ns: row.modified_ns, hash: row.hash };
+    let stamp = row.stamp();
     let record = |content| FileRecord { path: row.path.clone(), stamp, language, content };
     if let Some(reason) = row.skipped {
         let (found, asked) = (FileResolution::default(), Asked::default());

@@ -98,11 +98,11 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
 }
 
 /// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
-pub(super) fn index(identity: Identity, stale: Option<Stale>, files: Vec<&str>) -> Value {
+pub(super) fn index(identity: Identity, is_up_to_date: bool, stale: Option<Stale>, files: Vec<&str>) -> Value {
     json!({
         "uid": format!("{:016x}", identity.uid),
         "generation": identity.generation,
-        "up_to_date": stale.is_none(),
+        "up_to_date": is_up_to_date,
         "stale": stale.map(|stale| stale.to_string()),
         "stale_files": files,
     })

@@ -14,9 +14,10 @@ use super::limits::Limits;
 use super::observe::Activity;
 use super::tools::{Host, ProgressReport};
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{ChangeSet, IndexError, Job, JobState, Phase, Progress};
+use crate::index::{self, ChangeSet, IndexError, Job, JobState, Phase, Progress};
+use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::source::Root;
+use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
 use std::path::PathBuf;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 pub(super) use about::About;
-use opened::Behind;
+use opened::{Behind, Extent};
 pub(super) use opened::{Opened, Stale};
 pub(super) use shared::Shared;
 
@@ -177,7 +178,10 @@ impl Repositories {
         let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root);
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
-        let ready = |snapshot, files, behind| Readiness::Ready(Box::new(Opened { snapshot, files, behind }));
+        let ready = |snapshot, files, behind, extent| {
+            let location = location.clone();
+            Readiness::Ready(Box::new(Opened { snapshot, files, location, behind, extent }))
+        };
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
                 let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None, then: None };
@@ -185,13 +189,16 @@ impl Repositories {
                 match self.await_index(&location, &wait, host)? {
                     Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
                     // What the run has made reflects the files: no need to compare again.
-                    Awaited::Done { .. } => return Ok(ready(self.snapshot(&location, host.cancel())?, files, None)),
+                    Awaited::Done { .. } => {
+                        let extent = source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
+                        return Ok(ready(self.snapshot(&location, host.cancel())?, files, None, extent));
+                    }
                 }
             }
             other => other.map_err(|error| store_failed(&error))?,
         };
-        let (snapshot, behind) = self.up_to_date(&location, snapshot, &files, question)?;
-        Ok(ready(snapshot, files, behind))
+        let (snapshot, behind, extent) = self.up_to_date(&location, snapshot, &files, question)?;
+        Ok(ready(snapshot, files, behind, extent))
     }
 
     /// The store with the files as they are taken in, as far as that is done in time; else also what it misses.
@@ -201,21 +208,21 @@ impl Repositories {
         snapshot: Snapshot,
         files: &Files,
         &Question { of_session, patience, about, host }: &Question,
-    ) -> Result<(Snapshot, Option<Behind>), Unavailable> {
+    ) -> Result<(Snapshot, Option<Behind>, Extent), Unavailable> {
         let limits = &self.chosen.config()?.limits;
         let patience = patience.renewal;
         let until = Instant::now() + patience;
         let mut snapshot = snapshot;
         loop {
             let looked = Instant::now();
-            let changes = self
+            let (changes, extent) = self
                 .shared
                 .watches
                 .freshness(location, &snapshot, limits, &self.shared.verified, host.cancel())
                 .map_err(|error| unavailable(&error.to_string(), error.hint()))?;
             if changes.is_empty() {
                 self.shared.jobs.touch(location);
-                return Ok((snapshot, None));
+                return Ok((snapshot, None, extent));
             }
             drop(snapshot);
             // What the question is about comes first, and the rest by itself: there may be no time to wait for that.
@@ -233,15 +240,34 @@ impl Repositories {
                 Ok(Awaited::Done { begun, store }) if begun >= looked => {
                     self.shared.watches.taken_in(location, store, begun);
                     if !in_parts {
-                        return Ok((snapshot, None));
+                        return Ok((snapshot, None, extent));
                     }
                 }
                 // A run that others have started may have looked at a file before it changed.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
-                Ok(_) => return Ok((snapshot, Some(Behind { changes, failure: None }))),
-                Err(failure) => return Ok((snapshot, Some(Behind { changes, failure: Some(failure.what) }))),
+                Ok(_) => return Ok((snapshot, Some(Behind { changes, failure: None }), extent)),
+                Err(failure) => return Ok((snapshot, Some(Behind { changes, failure: Some(failure.what) }), extent)),
             }
         }
+    }
+
+    /// Whether files have changed unreported that an answer rests on, where not every file is looked at for it. They are known to the
+    /// next question.
+    pub(super) fn rests_on_changes(&self, opened: &Opened, host: &dyn Host) -> bool {
+        if !matches!(opened.extent, Extent::Reported(_)) {
+            return false;
+        }
+        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).look(1);
+        let Ok(limits) = self.chosen.config().map(|config| config.limits) else { return false };
+        if suspects.is_empty() {
+            return false;
+        }
+        let (paths, verified) = (suspects.into_iter().collect(), &self.shared.verified);
+        let Ok(found) = index::compare_some(&paths, &opened.snapshot, &limits, verified, host.cancel()) else { return false };
+        let changed: Vec<RepoPath> = found.changes.paths().cloned().collect();
+        let is_changed = !changed.is_empty();
+        self.shared.watches.report(&opened.location, changed);
+        is_changed
     }
 
     /// What the stores and index runs of this process are doing.

@@ -247,7 +247,8 @@ pub(super) fn reply(result: &Value) -> Reply {
         let outcome = told.filter(|told| told.is_error() == is_error);
         let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
         let structured = result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);
-        let marks = Marks { truncated: result["_meta"]["truncated"] == Value::Bool(true), ..Marks::default() };
+        let stale = result["_meta"]["stale"].as_str().map(|stale| escape::SafeLine::new(stale, MESSAGE).to_string());
+        let marks = Marks { truncated: result["_meta"]["truncated"] == Value::Bool(true), stale, ..Marks::default() };
         Reply { text, outcome, structured: structured.map(|value| escape::value(value, LONGEST)), marks }
     });
     let before = result["_meta"]["sanitized"].as_u64().unwrap_or_default();
@@ -269,11 +270,12 @@ mod tests {
             "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
             "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
             "isError": true,
-            "_meta": {"cograph": "missing", "sanitized": 2},
+            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} being taken in"},
         });
         let reply = reply(&hostile);
         assert_eq!(reply.text, "a\\u{1b}[31m\\u{d}\n\tb\nc");
-        assert_eq!((reply.outcome, reply.marks.sanitized), (Outcome::Missing, 6));
+        assert_eq!((reply.outcome, reply.marks.sanitized), (Outcome::Missing, 7));
+        assert_eq!(reply.marks.stale.as_deref(), Some("1 file\\u{1b} being taken in"));
         assert_eq!(reply.structured, Some(json!({"k\\u{202e}": ["\\u{200b}", 1]})));
         let long = json!({"content": [{"type": "text", "text": "x".repeat(1 << 20)}], "_meta": {"cograph": "failed"}});
         let reply = super::reply(&long);

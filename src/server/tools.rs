@@ -22,7 +22,7 @@ use super::escape;
 use super::foreign::MoreTools;
 use super::observe::{Activity, ServerState};
 use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
-use super::repositories::{About, Readiness, Repositories, Stale, Unavailable};
+use super::repositories::{About, Readiness, Repositories, Unavailable};
 use super::{render, reply};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -54,7 +54,7 @@ pub(super) struct Marks {
     /// Whether something was left out; the text says what, and how to get it.
     pub(super) truncated: bool,
     /// How much the answer does not reflect yet; the text names the first files.
-    pub(super) stale: Option<Stale>,
+    pub(super) stale: Option<String>,
 }
 
 /// What became of a call.
@@ -291,48 +291,72 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
     let waits = tool.class != Class::Control || host.server().is_none();
     let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
     let about = About::texts(arguments.free_texts(tool));
-    let opened = repositories.open(arguments.text("root"), waits, &about, host);
-    let process = host.server().map(|server| (server, repositories.activity()));
-    // Without a store there are no facts, but what the server does can be told all the same.
-    let without_store = |text: &str| {
+    let mut is_again = false;
+    loop {
+        let opened = match repositories.open(arguments.text("root"), waits, &about, host) {
+            Ok(Readiness::Ready(opened)) => opened,
+            not_ready => return without_store(tool, budget, not_ready, repositories, host),
+        };
+        let freshness = opened.freshness();
+        let mut page = Page::new(budget).with_head_of(freshness.len());
+        let process = host.server().map(|server| (server, repositories.activity()));
+        let ground =
+            Ground { snapshot: &opened.snapshot, files: &opened.files, cancel: host.cancel(), room: page.room(), process };
+        faults::call_works(tool.name);
+        let result = (tool.handler)(arguments, &ground);
+        host.spent_in_statements(opened.snapshot.time_in_statements());
+        // Once: whoever writes a file again and again gets an answer all the same.
+        if !std::mem::replace(&mut is_again, true) && repositories.rests_on_changes(&opened, host) {
+            continue;
+        }
+        let stale = opened.stale().map(|stale| stale.to_string());
+        return match result {
+            Ok(answer) => {
+                let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
+                if form == Form::Json {
+                    let text = reply::with(answer.json(), "index", opened.state()).to_string();
+                    return Reply { text, outcome, structured: None, marks: Marks::default() };
+                }
+                let structured = answer.structured(page.room(), &freshness);
+                let head = format!("{} · {freshness}", answer.render(&mut page));
+                let marks = Marks { truncated: page.is_cut(), stale, ..Marks::default() };
+                Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured, marks }
+            }
+            Err(error) => {
+                // What is not there may be in a file that is not taken in yet.
+                let reserve = (!opened.is_up_to_date()).then_some(freshness.as_str());
+                let text = failure::reply(tool.name, &error, reserve, page);
+                let marks = Marks { stale, ..Marks::default() };
+                Reply { text, outcome: Outcome::from(&error), structured: None, marks }
+            }
+        };
+    }
+}
+
+/// The reply where there is no store that could be asked. What the server does can be told all the same.
+fn without_store(
+    tool: &'static Tool,
+    budget: u64,
+    readiness: Result<Readiness, Unavailable>,
+    repositories: &Repositories,
+    host: &dyn Host,
+) -> Reply {
+    let text = |text: &str| {
         let mut page = Page::new(budget);
-        if let Some((server, activity)) = &process {
-            render::status::process(server, activity, &mut page);
+        if let Some(server) = host.server() {
+            render::status::process(server, &repositories.activity(), &mut page);
         }
         page.finish(text)
     };
-    let opened = match opened {
-        Ok(Readiness::Ready(opened)) => opened,
+    match readiness {
         // There is nothing of the promised shape yet.
-        Ok(Readiness::Working(so_far)) if tool.output.is_some() => return Reply::error(without_store(&so_far.text())),
+        Ok(Readiness::Working(so_far)) if tool.output.is_some() => Reply::error(text(&so_far.text())),
         Ok(Readiness::Working(so_far)) => {
-            let text = without_store(&so_far.text());
-            return Reply { text, outcome: Outcome::NotYet, structured: None, marks: Marks::default() };
+            let text = text(&so_far.text());
+            Reply { text, outcome: Outcome::NotYet, structured: None, marks: Marks::default() }
         }
-        Err(Unavailable { what, hint }) => return Reply::error(without_store(&format!("{}: {what}; {hint}", tool.name))),
-    };
-    let freshness = opened.freshness();
-    let mut page = Page::new(budget).with_head_of(freshness.len());
-    let ground = Ground { snapshot: &opened.snapshot, files: &opened.files, cancel: host.cancel(), room: page.room(), process };
-    faults::call_works(tool.name);
-    let result = (tool.handler)(arguments, &ground);
-    host.spent_in_statements(opened.snapshot.time_in_statements());
-    match result {
-        Ok(answer) => {
-            let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
-            if form == Form::Json {
-                let text = reply::with(answer.json(), "index", opened.state()).to_string();
-                return Reply { text, outcome, structured: None, marks: Marks::default() };
-            }
-            let structured = answer.structured(page.room(), &freshness);
-            let head = format!("{} · {freshness}", answer.render(&mut page));
-            let marks = Marks { truncated: page.is_cut(), stale: opened.stale(), ..Marks::default() };
-            Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured, marks }
-        }
-        Err(error) => {
-            let text = failure::reply(tool.name, &error, page);
-            Reply { text, outcome: Outcome::from(&error), structured: None, marks: Marks::default() }
-        }
+        Ok(Readiness::Ready(_)) => unreachable!("it can be asked"),
+        Err(Unavailable { what, hint }) => Reply::error(text(&format!("{}: {what}; {hint}", tool.name))),
     }
 }
 

@@ -3,12 +3,14 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
-use super::{SourceError, names, stamp_of, text};
+use super::{SourceError, names, stamp, text};
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
@@ -17,6 +19,23 @@ use crate::model::{RepoPath, SkipReason};
 pub struct Root {
     path: PathBuf,
     directory: OnceLock<OwnedFd>,
+}
+
+/// Which directory a path leads to, whatever its name is now: a directory that was made in the place of another one has another
+/// identity. The number of an inode may come again; the time when it was made does not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DirectoryId {
+    device: u64,
+    inode: u64,
+    made: Option<SystemTime>,
+}
+
+impl DirectoryId {
+    /// The directory that a path leads to now; none if it leads to no directory.
+    pub fn of(path: &Path) -> Option<Self> {
+        let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
+        Some(Self { device: found.dev(), inode: found.ino(), made: found.created().ok() })
+    }
 }
 
 impl Root {
@@ -42,7 +61,7 @@ impl Root {
         Ok(if bytes.len() as u64 > at_most { Err(SkipReason::TooLarge) } else { text::decode_for_showing(bytes) })
     }
 
-    /// Size and time of a file as they are now; `None` if there is no regular file at the path.
+    /// The stamp of a file as it is now; `None` if there is no regular file at the path.
     pub fn stat(&self, path: &RepoPath) -> Option<FileStamp> {
         self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)
     }
@@ -54,11 +73,11 @@ impl Root {
             _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => SkipReason::Special,
             _ => SkipReason::Unreadable,
         })?;
-        let metadata = file.metadata().map_err(|_| SkipReason::Unreadable)?;
+        let (metadata, stamp) = stamp::taken(|| file.metadata()).map_err(|_| SkipReason::Unreadable)?;
         if !metadata.is_file() {
             return Err(SkipReason::Special);
         }
-        Ok((file, stamp_of(&metadata)))
+        Ok((file, stamp))
     }
 
     /// Opens a file component by component without following any link: neither `..` nor a link that is put in place during the

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 
-use super::{SourceError, names, stamp_of};
+use super::{RULES, Rules, SourceError, names, stamp};
 use crate::config::enclosing_root;
 use crate::grammar;
 use crate::model::RepoPath;
@@ -28,6 +28,10 @@ pub struct Walk {
     pub files: Vec<WalkedFile>,
     /// The directories below the root that they were looked for in, sorted; with files or without.
     pub directories: Vec<RepoPath>,
+    /// Files of the tree that decide what is indexed, sorted.
+    pub ignore_files: Vec<WalkedFile>,
+    /// What else decides it. Of some files or directories only: what repositories in them bring along.
+    pub rules: Rules,
 }
 
 /// A file that the walk met.
@@ -35,7 +39,7 @@ pub struct Walk {
 pub struct WalkedFile {
     /// Where it is.
     pub path: RepoPath,
-    /// Size and time; the hash is 0.
+    /// Its stamp; the hash is 0.
     pub stamp: FileStamp,
     /// What it is.
     pub kind: WalkedKind,
@@ -56,7 +60,12 @@ pub enum WalkedKind {
 
 /// Walks the repository at `root` with this many threads.
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
-    walk_where(root, threads, cancel, is_part_of_the_repository)
+    // Before the walk reads them: what changes meanwhile is a change afterwards.
+    let mut rules = Rules::around(root);
+    let mut walk = walk_where(root, threads, cancel, is_part_of_the_repository)?;
+    rules.extend(walk.rules);
+    walk.rules = rules;
+    Ok(walk)
 }
 
 /// Looks at some files, and into some directories, of the repository at `root`, by the same rules.
@@ -94,6 +103,8 @@ fn walk_where(
     fs::read_dir(root).map_err(failed)?;
     let mut builder = WalkBuilder::new(root);
     builder
+        // What the user's own rules refer to; it may have been removed while this process is in it.
+        .current_dir(root)
         .hidden(false)
         .follow_links(false)
         .require_git(false)
@@ -110,6 +121,7 @@ fn walk_where(
     walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walk.files.dedup_by(|a, b| a.path == b.path);
     walk.directories.sort_unstable();
+    walk.ignore_files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(walk)
 }
 
@@ -165,7 +177,8 @@ impl ParallelVisitor for Collector<'_> {
             return WalkState::Quit;
         }
         match entry {
-            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => self.own.directories.extend(self.path(&entry)),
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => self.directory(&entry),
+            Ok(entry) if RULES.iter().any(|name| entry.file_name() == *name) => self.ignore_file(&entry),
             Ok(entry) => self.own.files.extend(self.file(&entry)),
             Err(error) => self.own.files.extend(self.failure(&error)),
         }
@@ -177,6 +190,22 @@ impl Collector<'_> {
     /// Its path; none for the root.
     fn path(&self, entry: &DirEntry) -> Option<RepoPath> {
         names::from_os(entry.path().strip_prefix(self.root).ok()?)
+    }
+
+    fn directory(&mut self, entry: &DirEntry) {
+        let Some(path) = self.path(entry) else { return };
+        if entry.path().join(".git").symlink_metadata().is_ok() {
+            self.own.rules.add_repository(entry.path());
+        }
+        self.own.directories.push(path);
+    }
+
+    /// Notes a file that has rules. A language may claim it by name as well.
+    fn ignore_file(&mut self, entry: &DirEntry) {
+        if let (Some(path), Ok((_, stamp))) = (self.path(entry), stamp::taken(|| entry.metadata())) {
+            self.own.ignore_files.push(WalkedFile { path, stamp, kind: WalkedKind::File });
+        }
+        self.own.files.extend(self.file(entry));
     }
 
     fn file(&self, entry: &DirEntry) -> Option<WalkedFile> {
@@ -192,10 +221,10 @@ impl Collector<'_> {
         } else {
             WalkedKind::Special
         };
-        match entry.metadata() {
-            Ok(metadata) => Some(WalkedFile { path, stamp: stamp_of(&metadata), kind }),
+        match stamp::taken(|| entry.metadata()) {
+            Ok((_, stamp)) => Some(WalkedFile { path, stamp, kind }),
             Err(error) if is_not_found(&error) => None,
-            Err(_) => Some(WalkedFile { path, stamp: UNKNOWN, kind: WalkedKind::Unreadable }),
+            Err(_) => Some(WalkedFile { path, stamp: FileStamp::default(), kind: WalkedKind::Unreadable }),
         }
     }
 
@@ -208,7 +237,7 @@ impl Collector<'_> {
         if path.is_none() {
             tracing::warn!(%error, "an entry of the repository could not be looked at");
         }
-        Some(WalkedFile { path: path?, stamp: UNKNOWN, kind: WalkedKind::Unreadable })
+        Some(WalkedFile { path: path?, stamp: FileStamp::default(), kind: WalkedKind::Unreadable })
     }
 }
 
@@ -217,10 +246,10 @@ impl Drop for Collector<'_> {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.files.append(&mut self.own.files);
         found.directories.append(&mut self.own.directories);
+        found.ignore_files.append(&mut self.own.ignore_files);
+        found.rules.extend(std::mem::take(&mut self.own.rules));
     }
 }
-
-const UNKNOWN: FileStamp = FileStamp { size: 0, modified_ns: 0, hash: 0 };
 
 fn is_hidden(path: &RepoPath) -> bool {
     path.as_str().starts_with('.') || path.as_str().contains("/.")

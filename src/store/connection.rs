@@ -1,6 +1,6 @@
 //! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
@@ -17,12 +17,14 @@ use super::guard;
 use super::location::{LOCK_FILE, Location, Version, with_ending};
 use super::paths::PathTable;
 use super::pool::LeaseGuard;
-use super::rows::{Identity, Meta};
+use super::rows::{FileRow, Identity, Meta};
 use super::runs::KeptNames;
 use super::schema::{APPLICATION_ID, FORMAT};
 use super::sites::KeptSites;
 use crate::faults::{Fault, planted};
+use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
+use crate::model::graph::FileStamp;
 
 /// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each maps
 /// the file into memory for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
@@ -226,7 +228,8 @@ impl Store {
             return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
         }
         reader.control.set_cancel(Some(cancel.clone()));
-        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading: Cell::default(), _lease: None })
+        let (reading, asked) = (Cell::default(), RefCell::default());
+        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading, asked, _lease: None })
     }
 
     /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
@@ -381,6 +384,8 @@ pub struct Snapshot {
     // Before the lease, so that a store is let go before its lease ends.
     store: Arc<Store>,
     reading: Cell<Duration>,
+    /// Files that were asked for one by one.
+    asked: RefCell<Vec<(RepoPath, FileStamp)>>,
     _lease: Option<Arc<LeaseGuard>>,
 }
 
@@ -409,6 +414,16 @@ impl Snapshot {
     /// How long statements have run on it so far, reading their rows included.
     pub fn time_in_statements(&self) -> Duration {
         self.reading.get()
+    }
+
+    /// The files that were asked for one by one so far, with the stamps that they were stored with: what an answer rests on that is
+    /// about few files.
+    pub fn asked_files(&self) -> Vec<(RepoPath, FileStamp)> {
+        self.asked.borrow().clone()
+    }
+
+    pub(super) fn noted(&self, row: Option<FileRow>) -> Option<FileRow> {
+        row.inspect(|row| self.asked.borrow_mut().push((row.path.clone(), row.stamp())))
     }
 
     /// Runs something that is one statement, and counts its time.

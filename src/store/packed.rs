@@ -15,6 +15,11 @@ pub(super) struct Traits {
     pub(super) flags: u16,
 }
 
+/// SQLite's integers are signed; numbers that use all 64 bits are stored with the same bits.
+pub(super) fn bits(stored: i64) -> u64 {
+    u64::from_ne_bytes(stored.to_ne_bytes())
+}
+
 impl Traits {
     /// The number.
     pub(super) fn pack(self) -> u32 {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, Params, Row};
 use super::connection::Snapshot;
 use super::error::StoreError;
 use super::guard::{self, SqlBounds, SqlOutcome};
-use super::packed::{Mark, Traits, unpack_signature};
+use super::packed::{Mark, Traits, bits, unpack_signature};
 use super::rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,
@@ -80,12 +80,12 @@ impl Snapshot {
 
     /// The file of a key.
     pub fn file(&self, key: FileKey) -> Result<Option<FileRow>, StoreError> {
-        self.one(statements::FILE_BY_KEY, [key.0], file_row)
+        Ok(self.noted(self.one(statements::FILE_BY_KEY, [key.0], file_row)?))
     }
 
     /// The file at a path.
     pub fn file_at(&self, path: &str) -> Result<Option<FileRow>, StoreError> {
-        self.one(statements::FILE_BY_PATH, [path], file_row)
+        Ok(self.noted(self.one(statements::FILE_BY_PATH, [path], file_row)?))
     }
 
     /// The files in a directory and in those below it, by path.
@@ -357,11 +357,6 @@ pub(super) fn integrity(connection: &Connection) -> rusqlite::Result<String> {
     connection.prepare(statements::INTEGRITY.text())?.query_row([], |row| row.get(0))
 }
 
-/// SQLite's integers are signed; numbers that use all 64 bits are stored with the same bits.
-pub(super) fn bits(stored: i64) -> u64 {
-    u64::from_ne_bytes(stored.to_ne_bytes())
-}
-
 /// A number of a vocabulary; another number than it has is damage.
 fn word<T>(row: &Row<'_>, at: usize, from_number: fn(u8) -> Option<T>) -> rusqlite::Result<T> {
     let number: u8 = row.get(at)?;
@@ -390,6 +385,8 @@ fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         language: optional(row, 2)?.map(LanguageKey),
         size: row.get(3)?,
         modified_ns: row.get(4)?,
+        changed_ns: row.get(18)?,
+        inode: bits(row.get(19)?),
         hash: hash.map_or(0, u128::from_be_bytes),
         lines: row.get(6)?,
         skipped,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use crate::model::graph::FileStamp;
 use crate::model::{
     Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict, Visibility,
 };
@@ -74,6 +75,10 @@ pub struct FileRow {
     pub size: u64,
     /// Time of last modification, nanoseconds since 1970.
     pub modified_ns: i64,
+    /// Time of the last change of its inode, nanoseconds since 1970.
+    pub changed_ns: i64,
+    /// The number of its inode.
+    pub inode: u64,
     /// XXH3-128 of its bytes; 0 where they were not read.
     pub hash: u128,
     /// Lines.
@@ -94,6 +99,14 @@ pub struct FileRow {
     pub sites: u32,
     /// Numbers of its sites by verdict, in the order of `Verdict::ALL`.
     pub verdicts: [u32; 5],
+}
+
+impl FileRow {
+    /// Identity of its bytes.
+    pub fn stamp(&self) -> FileStamp {
+        let &Self { size, modified_ns, changed_ns, inode, hash, .. } = self;
+        FileStamp { size, modified_ns, changed_ns, inode, hash }
+    }
 }
 
 /// A symbol.

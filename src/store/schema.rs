@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -37,7 +37,7 @@ CREATE TABLE file (
     hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,
     first_symbol INTEGER NOT NULL, symbols INTEGER NOT NULL, first_site INTEGER NOT NULL, sites INTEGER NOT NULL,
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
-    unresolved INTEGER NOT NULL
+    unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL
 );
 -- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `packed`.
 CREATE TABLE symbol (

@@ -51,7 +51,7 @@ macro_rules! statements {
 macro_rules! file_columns {
     () => {
         "SELECT id, path, language, size, modified_ns, hash, lines, skipped, flags, first_symbol, symbols, first_site, sites, \
-         resolved, likely, ambiguous, external, unresolved FROM file"
+         resolved, likely, ambiguous, external, unresolved, changed_ns, inode FROM file"
     };
 }
 
@@ -149,12 +149,13 @@ statements! {
     ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
-    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
+    SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
     ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
     ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";

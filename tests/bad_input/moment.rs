@@ -93,7 +93,7 @@ fn graph_of_nonsense(extract: fn(LanguageId, &str, &[u8], extract::Limits) -> Fi
 fn facts_that_resolution_cannot_work_with_cost_its_sites() {
     fn of_no_import(language: LanguageId, path: &str, source: &[u8], limits: extract::Limits) -> FileFacts {
         let mut facts = extract::extract(language, path, source, limits);
-        let bad = facts.sites.iter_mut().filter(|site| site.import.is_some() && path.starts_with("bad"));
+        let bad = facts.sites.list_mut().iter_mut().filter(|site| site.import.is_some() && path.starts_with("bad"));
         bad.for_each(|site| site.import = ImportId(9_999));
         facts
     }

@@ -54,7 +54,7 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
 
 /// The sites that a store has, in order of place. A local value leads to no symbol.
 fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Resolution)> {
-    let all = facts.all_sites();
+    let all = facts.sites.list();
     assert_eq!(all.len(), found.sites.len(), "every site has an answer");
     let mut sites: Vec<_> = all.iter().copied().zip(&found.sites).filter(|(_, found)| found.step != Step::LocalValue).collect();
     sites.sort_by_key(|(site, _)| site.at);

@@ -59,7 +59,7 @@ impl GraphBuilder {
         assert!(self.graph.files.last().is_none_or(|last| last.path < path), "files are added in the order of their paths");
         self.texts.0.insert(path.to_string(), text.as_bytes().to_vec());
         let hash = if content.is_ok() { xxhash_rust::xxh3::xxh3_128(text.as_bytes()) } else { 0 };
-        let stamp = FileStamp { size: text.len() as u64, modified_ns: -1, hash };
+        let stamp = FileStamp { size: text.len() as u64, modified_ns: -1, changed_ns: -2, inode: u64::MAX - 3, hash };
         self.graph.files.push(FileRecord { path, stamp, language, content: content.map(Arc::new) });
         self.graph.resolutions.push(FileResolution::default());
         FileId(u32::try_from(self.graph.files.len() - 1).expect("few files"))

@@ -15,7 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::caution::{Caution, Witness};
-use crate::index::{ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, fingerprint, freshness_of, newest, prepare};
+use crate::index::{ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint, newest, prepare};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::{Location, Store, StoreError};
@@ -106,7 +106,7 @@ impl Known {
         super::faults::at_start(location.root());
         let changes = match (work, newest(location, &run)?) {
             (Work::Changes(paths), Some(snapshot)) => {
-                freshness_of(&paths.iter().cloned().collect(), &snapshot, limits, &self.verified, &cancel)?
+                compare_some(&paths.iter().cloned().collect(), &snapshot, limits, &self.verified, &cancel)?.changes
             }
             _ => ChangeSet::Everything { forced },
         };

@@ -85,6 +85,8 @@ mod tests {
             language: None,
             size: 0,
             modified_ns: 0,
+            changed_ns: 0,
+            inode: 0,
             hash: 0,
             lines: 0,
             skipped: None,

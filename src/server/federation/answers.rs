@@ -67,7 +67,7 @@ pub(super) fn share(budget: u64, among: usize) -> u64 {
 pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View, room: u64) -> Reply {
     let total = answered.len();
     let (mut text, mut outcomes, mut marks) = (String::new(), Vec::new(), Marks::default());
-    let mut structured = None;
+    let (mut structured, mut stale) = (None, Vec::new());
     for (name, answer) in answered {
         text += &format!("\n{HEADING}{name} ==\n");
         match answer {
@@ -75,6 +75,7 @@ pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View,
                 outcomes.push(reply.outcome);
                 marks.sanitized += reply.marks.sanitized;
                 marks.truncated |= reply.marks.truncated;
+                stale.extend(reply.marks.stale.map(|stale| format!("{name}: {stale}")));
                 text += &body(&reply.text, room as usize * 4);
                 // Only one was asked where a form for programs is promised.
                 structured = reply.structured;
@@ -82,6 +83,7 @@ pub(super) fn together(tool: &str, answered: Vec<(Name, Answered)>, view: &View,
             Answered::Not(why) => text += &format!("not answered: {why}"),
         }
     }
+    marks.stale = Some(stale.join("; ")).filter(|stale| !stale.is_empty());
     let reached = outcomes.len();
     let silent: Vec<&Name> = view.upstreams.iter().filter(|seen| seen.serving.is_none()).map(|seen| &seen.name).collect();
     let mut head = format!("{tool}: {reached} of {total} upstreams answered");

@@ -85,7 +85,7 @@ fn tool_result(reply: &Reply) -> Value {
         result["_meta"]["sanitized"] = Value::from(reply.marks.sanitized);
     }
     if let Some(stale) = &reply.marks.stale {
-        result["_meta"]["stale"] = Value::from(stale.to_string());
+        result["_meta"]["stale"] = Value::from(stale.as_str());
     }
     if reply.marks.truncated {
         result["_meta"]["truncated"] = Value::Bool(true);

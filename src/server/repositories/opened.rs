@@ -7,11 +7,11 @@ use crate::model::RepoPath;
 use crate::query::ReadFile;
 use crate::server::escape::SafeLine;
 use crate::server::reply;
-use crate::store::Snapshot;
+use crate::store::{Location, Snapshot};
 use serde_json::Value;
 use std::fmt;
 use std::io;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
@@ -24,8 +24,23 @@ pub(in crate::server) struct Opened {
     pub(in crate::server) snapshot: Snapshot,
     /// Its files.
     pub(in crate::server) files: Files,
+    /// Where its store is.
+    pub(super) location: Location,
     /// What the store does not reflect yet.
     pub(super) behind: Option<Behind>,
+    /// How far it is known that it reflects the rest.
+    pub(super) extent: Extent,
+}
+
+/// How far it is known what a store reflects.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Extent {
+    /// Every file was looked at, or could not have changed untold.
+    All,
+    /// What was reported was looked at; every file, for changes that nobody reports, so long ago.
+    Reported(Duration),
+    /// Every file was looked at, as this kind of file system shows it here: others may have changed it since.
+    Remote(String),
 }
 
 /// Changes of the files that a store does not reflect yet.
@@ -73,10 +88,16 @@ impl Opened {
         self.behind.as_ref().map(|behind| Stale { files: behind.changes.len(), failure: behind.failure.clone() })
     }
 
+    /// Whether the answer is known to be about the files as they are.
+    pub(in crate::server) fn is_up_to_date(&self) -> bool {
+        self.behind.is_none() && self.extent == Extent::All
+    }
+
     /// The same for programs as `freshness` for people, with every file.
     pub(in crate::server) fn state(&self) -> Value {
         let files = self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect();
-        reply::index(self.snapshot.meta().identity, self.stale(), files)
+        let state = reply::index(self.snapshot.meta().identity, self.is_up_to_date(), self.stale(), files);
+        reply::with(state, "reserve", self.reserve().into())
     }
 
     /// Of which state of the files the answer speaks.
@@ -84,7 +105,8 @@ impl Opened {
         let meta = self.snapshot.meta();
         let generation = meta.identity.generation;
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
-            return format!("generation {generation}, up to date");
+            let state = self.reserve().unwrap_or_else(|| "up to date".to_owned());
+            return format!("generation {generation}, {state}");
         };
         let age = rough(SystemTime::now().duration_since(meta.built_at).unwrap_or_default());
         let Some(count) = changes.len() else {
@@ -95,6 +117,17 @@ impl Opened {
         let named: Vec<String> = names.chain(more).collect();
         let (what, why) = (stale.what(), stale.why());
         format!("generation {generation}, made {age} ago; stale: {what} ({}){why}", named.join(", "))
+    }
+
+    /// What is not known of files that nothing is known to have happened to.
+    fn reserve(&self) -> Option<String> {
+        match &self.extent {
+            Extent::All => None,
+            Extent::Reported(ago) => Some(format!("up to date by what was reported; all files looked at {} ago", rough(*ago))),
+            Extent::Remote(kind) => {
+                Some(format!("files as {} shows them here: changes made elsewhere may come late", SafeLine::new(kind, 40)))
+            }
+        }
     }
 }
 

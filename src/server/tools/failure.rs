@@ -6,12 +6,16 @@ use crate::server::budget::Page;
 use crate::server::escape::SafeLine;
 use crate::server::render;
 
-/// The reply to a question that failed: the first line always, and of what could be meant as much as there is room for.
-pub(in crate::server) fn reply(tool: &str, error: &QueryError, mut page: Page) -> String {
+/// The reply to a question that failed: the first line always, and of what could be meant as much as there is room for. `reserve`
+/// says of which state of the files that is true, if not of the one that they are in.
+pub(in crate::server) fn reply(tool: &str, error: &QueryError, reserve: Option<&str>, mut page: Page) -> String {
     let text = text(tool, error);
     let (head, items) = text.split_once('\n').unwrap_or((&text, ""));
     page.add_all(items.lines());
-    page.finish(head)
+    match reserve {
+        Some(reserve) => page.finish(&format!("{} · {reserve}", head.trim_end_matches(':'))),
+        None => page.finish(head),
+    }
 }
 
 /// What went wrong, with everything that could be meant.

@@ -100,6 +100,8 @@ impl<R: TakesRows> RowWriter<R> {
             verdicts[2],
             verdicts[3],
             verdicts[4],
+            record.stamp.changed_ns,
+            i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
         ];
         self.rows.add(Table::File, &row)?;
         let Some(facts) = facts else { return Ok(0) };

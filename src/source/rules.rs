@@ -1,0 +1,115 @@
+//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules above the root, and what git keeps
+//! for itself of every repository. What was found of each is kept, so that another look tells whether all of them say the same.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::stamp;
+use crate::config;
+use crate::model::graph::UNTRUSTED_TIME;
+
+/// Files that say in whatever directory they are what the index leaves out.
+pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
+
+/// The file of the rules that git does not share, in the directory of a repository.
+const EXCLUDE: &str = "info/exclude";
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Rules(Vec<(PathBuf, Found)>);
+
+/// What was found at a path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Found {
+    Nothing,
+    /// A directory: what happens in it does not matter.
+    Directory,
+    /// A file: device, inode, size, and the times of modification and change.
+    File([i64; 5]),
+}
+
+impl Rules {
+    /// The rules that a repository has without those of repositories inside of it.
+    pub(super) fn around(root: &Path) -> Self {
+        let mut rules = Self::default();
+        for path in config::git_settings() {
+            rules.add(path);
+        }
+        if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
+            rules.add(path);
+        }
+        rules.add_repository(root);
+        // A `.git` that comes or goes decides what the rules above the root mean.
+        for directory in root.ancestors().skip(1) {
+            rules.add_repository(directory);
+            if config::enclosing_root(root) != root {
+                RULES.iter().for_each(|name| rules.add(directory.join(name)));
+            }
+        }
+        rules
+    }
+
+    /// Adds what a directory with a `.git` brings along, or may bring when it has one.
+    pub(super) fn add_repository(&mut self, directory: &Path) {
+        let git = directory.join(".git");
+        self.add(git.clone());
+        if git.is_dir() {
+            return self.add(git.join(EXCLUDE));
+        }
+        // A linked work tree: the rules are those of the repository that it belongs to.
+        let Some(own) = first_line(&git).and_then(|line| line.strip_prefix(b"gitdir: ").map(to_path)) else { return };
+        let common = directory.join(own).join("commondir");
+        self.add(common.clone());
+        let Some(line) = first_line(&common) else { return };
+        self.add(common.parent().unwrap_or(directory).join(to_path(&line)).join(EXCLUDE));
+    }
+
+    /// Adds those that were found in other directories.
+    pub fn extend(&mut self, others: Self) {
+        for (path, found) in others.0 {
+            if !self.0.iter().any(|(known, _)| *known == path) {
+                self.0.push((path, found));
+            }
+        }
+    }
+
+    /// Whether one of them may say something else now. One that was changed so lately that its time says nothing does.
+    pub fn have_changed(&self) -> bool {
+        self.0.iter().any(|(path, found)| {
+            let is_known = !matches!(found, Found::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
+            !is_known || look(path) != *found
+        })
+    }
+
+    fn add(&mut self, path: PathBuf) {
+        let found = look(&path);
+        self.0.push((path, found));
+    }
+}
+
+fn look(path: &Path) -> Found {
+    let now = stamp::now_ns();
+    let Ok(found) = fs::metadata(path) else { return Found::Nothing };
+    if found.is_dir() {
+        return Found::Directory;
+    }
+    let number = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
+    let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
+    let changed_ns = stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
+    Found::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
+}
+
+/// The first line of a file of git, which is short.
+#[expect(clippy::disallowed_methods, reason = "source is the one reader of repository files; the size is checked first")]
+fn first_line(path: &Path) -> Option<Vec<u8>> {
+    let is_short = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() < 16 << 10);
+    let text = is_short.then(|| fs::read(path).ok()).flatten()?;
+    text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())
+}
+
+fn to_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}

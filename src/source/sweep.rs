@@ -1,0 +1,178 @@
+//! The files of a repository as they were when they were looked at last, and which of them are otherwise now. A notification tells
+//! of a change through a directory that is watched; a write through memory that is mapped, or through another name of the file,
+//! changes the inode alone. Opens no file.
+
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::thread::{Builder, ScopedJoinHandle};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+
+use super::{names, stamp};
+use crate::model::RepoPath;
+use crate::model::graph::FileStamp;
+
+/// So many files take about a millisecond and a half; a thread starts in a twentieth of that.
+const WORTH_A_THREAD: usize = 1_024;
+
+/// See the module.
+#[derive(Debug)]
+pub struct Sweep {
+    root: PathBuf,
+    /// Sorted by path. A file that is gone keeps its place, with the stamp of no file.
+    files: Vec<(RepoPath, FileStamp)>,
+}
+
+impl Sweep {
+    /// Files below a root, with the stamps that they had when they were compared with what is known of them.
+    pub fn new(root: &Path, mut files: Vec<(RepoPath, FileStamp)>) -> Self {
+        files.sort_by(|(a, _), (b, _)| a.cmp(b));
+        files.dedup_by(|(a, _), (b, _)| a == b);
+        Self { root: root.to_path_buf(), files }
+    }
+
+    /// How many files there are.
+    pub fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// Adds files that were compared later. Those that are there already have been looked at since.
+    pub fn add(&mut self, files: Vec<(RepoPath, FileStamp)>) {
+        let is_new = |(path, _): &(RepoPath, FileStamp)| self.files.binary_search_by(|(known, _)| known.cmp(path)).is_err();
+        let new: Vec<_> = files.into_iter().filter(is_new).collect();
+        if !new.is_empty() {
+            self.files.extend(new);
+            self.files.sort_by(|(a, _), (b, _)| a.cmp(b));
+            self.files.dedup_by(|(a, _), (b, _)| a == b);
+        }
+    }
+
+    /// Looks at every file, one system call each, and gives those that are otherwise than the last time. A file that has changed so
+    /// lately that its time says nothing is among them each time, until its time can be trusted. With so many threads, if that many
+    /// are worth their start.
+    pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // Without a root all files are gone.
+        let root = rustix::fs::open(&self.root, flags, Mode::empty()).ok();
+        // One time for all: what changes from here on is looked at once more the next time.
+        let (root, begun) = (root.as_ref(), stamp::now_ns());
+        let share = self.files.len().div_ceil(threads.max(1)).max(WORTH_A_THREAD);
+        let mut changed = Vec::new();
+        let all_were_looked_at = std::thread::scope(|scope| {
+            let mut parts = self.files.chunks_mut(share);
+            let own = parts.next();
+            let start = |part| Builder::new().name("sweep".to_owned()).spawn_scoped(scope, move || look_at(root, part, begun));
+            let others: Vec<_> = parts.map(start).collect();
+            changed.extend(own.map(|part| look_at(root, part, begun)).unwrap_or_default());
+            let mut failures = 0;
+            for other in others {
+                match other.map(ScopedJoinHandle::join) {
+                    Ok(Ok(more)) => changed.extend(more),
+                    Ok(Err(_)) | Err(_) => failures += 1,
+                }
+            }
+            failures == 0
+        });
+        if !all_were_looked_at {
+            // The system gives no more threads.
+            changed.extend(look_at(root, &mut self.files, begun));
+        }
+        changed
+    }
+}
+
+fn look_at(root: Option<&OwnedFd>, files: &mut [(RepoPath, FileStamp)], begun: i64) -> Vec<RepoPath> {
+    let mut changed = Vec::new();
+    for (path, seen) in files {
+        let now = root.and_then(|root| stat(root, path, begun)).unwrap_or_default();
+        if !now.suggests_same_bytes(seen) {
+            *seen = now;
+            changed.push(path.clone());
+        }
+    }
+    changed
+}
+
+/// The stamp of a regular file; none if there is none at the path.
+fn stat(root: &OwnedFd, path: &RepoPath, begun: i64) -> Option<FileStamp> {
+    let plain = path.as_str();
+    let found = if plain.contains('%') {
+        rustix::fs::statat(root, names::to_os(path), AtFlags::SYMLINK_NOFOLLOW)
+    } else {
+        rustix::fs::statat(root, plain, AtFlags::SYMLINK_NOFOLLOW)
+    };
+    let found = found.ok().filter(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)?;
+    Some(stamp::of_stat(&found, begun))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, File};
+    use std::time::{Duration, Instant, SystemTime};
+
+    const PATIENCE: Duration = Duration::from_secs(30);
+
+    fn path(text: &str) -> RepoPath {
+        RepoPath::new(text).expect("well formed")
+    }
+
+    /// Looks until the times of what has changed can be trusted.
+    fn settle(sweep: &mut Sweep) {
+        let until = Instant::now() + PATIENCE;
+        while !sweep.look(1).is_empty() {
+            assert!(Instant::now() < until, "a file that nobody writes comes to rest");
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn what_no_directory_tells_of_is_seen() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let (root, outside) = (place.path().join("root"), place.path().join("link"));
+        fs::create_dir_all(root.join("sub")).expect("created");
+        for name in ["a.py", "sub/100%41.py", "sub/gone.py"] {
+            fs::write(root.join(name), "x = 1\n").expect("written");
+        }
+        fs::hard_link(root.join("a.py"), &outside).expect("linked");
+        let files = ["a.py", "sub/100%41.py", "sub/gone.py"].map(|name| (path(name), FileStamp::default()));
+        let mut sweep = Sweep::new(&root, files.to_vec());
+        assert_eq!(sweep.look(1).len(), 3);
+        settle(&mut sweep);
+        fs::write(&outside, "x = 2\n").expect("written");
+        assert_eq!(sweep.look(1), [path("a.py")], "another name of the file");
+        settle(&mut sweep);
+        let before = fs::metadata(root.join("a.py")).and_then(|found| found.modified()).expect("it has a time");
+        fs::write(root.join("a.py"), "x = 3\n").expect("written");
+        let set_back =
+            |time: SystemTime| File::options().write(true).open(root.join("a.py")).and_then(|file| file.set_modified(time));
+        set_back(before).expect("it is ours");
+        assert_eq!(sweep.look(1), [path("a.py")], "as large and as old as before");
+        settle(&mut sweep);
+        fs::remove_file(root.join("sub/gone.py")).expect("removed");
+        assert_eq!(sweep.look(1), [path("sub/gone.py")]);
+        assert!(sweep.look(1).is_empty(), "what is gone is told once");
+        fs::write(root.join("b.py"), "x = 1\n").expect("written");
+        sweep.add(vec![(path("b.py"), FileStamp::default()), (path("a.py"), FileStamp::default())]);
+        assert_eq!((sweep.look(1), sweep.len()), (vec![path("b.py")], 4));
+    }
+
+    #[test]
+    fn several_threads_find_what_one_finds() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let names: Vec<String> = (0..3 * WORTH_A_THREAD).map(|number| format!("f{number}")).collect();
+        names.iter().for_each(|name| drop(File::create(place.path().join(name)).expect("created")));
+        let mut sweep = Sweep::new(place.path(), names.iter().map(|name| (path(name), FileStamp::default())).collect());
+        let mut found = sweep.look(8);
+        found.sort();
+        assert_eq!(found, sweep.files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>());
+        settle(&mut sweep);
+        fs::write(place.path().join("f2999"), "x").expect("written");
+        assert_eq!(sweep.look(8), [path("f2999")]);
+    }
+}
