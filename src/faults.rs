@@ -121,6 +121,33 @@ faults! {
     NameAsFile = "name_as_file",
     /// A cursor or offset that means nothing means the first page.
     CursorRestarts = "cursor_restarts",
+    // From here on: of changes that are taken into a store, for `scripts/edits`.
+    /// The answers of a changed file are those of the reference before.
+    ShiftedAnswers = "shifted_answers",
+    /// Of several changed files the last one is overlooked.
+    LostFile = "lost_file",
+    /// Files that are gone stay.
+    MissedRemoval = "missed_removal",
+    /// Files that depend on a changed one are not resolved again.
+    MissedDependent = "missed_dependent",
+    /// What leads to symbols whose keys have changed still leads to the old keys.
+    StaleKey = "stale_key",
+    /// References that are gone still count.
+    StaleCount = "stale_count",
+    /// A relation that a file no longer speaks of stays with the file that it starts in.
+    StrayRelation = "stray_relation",
+    /// A reference that has become ambiguous, or is no longer, keeps its target.
+    KeptTarget = "kept_target",
+    /// The edges between files are those of the state before.
+    KeptEdges = "kept_edges",
+    /// Where imports lead is not written again.
+    KeptImports = "kept_imports",
+    /// A project file that has changed is not read again.
+    StaleProjectFile = "stale_project_file",
+    /// Search does not hear of names that have other symbols.
+    UnmarkedNames = "unmarked_names",
+    /// The facts of a changed file are not kept for the next process.
+    StaleFacts = "stale_facts",
 }
 
 /// Whether the defect is planted.

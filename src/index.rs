@@ -117,6 +117,14 @@ pub enum IndexError {
         /// What the user can do about it.
         hint: String,
     },
+    /// A phase that is about no single file took longer than it may.
+    #[error("indexing {} did not get on: `{phase}` takes too long", root.display())]
+    Stalled {
+        /// The repository.
+        root: PathBuf,
+        /// The phase.
+        phase: &'static str,
+    },
     /// The run was told to stop.
     #[error("stopped while indexing {}", root.display())]
     Cancelled {
@@ -142,6 +150,7 @@ impl IndexError {
             Self::Worker { .. } => {
                 "if it was killed for lack of memory, lower COGRAPH_THREADS or COGRAPH_MEMORY_LIMIT; else report it"
             }
+            Self::Stalled { .. } => "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it",
             Self::Told { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }

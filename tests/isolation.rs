@@ -164,6 +164,20 @@ fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answer
 }
 
 #[test]
+fn a_phase_that_does_not_end_costs_the_change_and_not_the_answer() {
+    let project = Project::with("none");
+    project.index();
+    project.write("worker-fault-at-tables", "hang");
+    project.write("a.py", "def changed():\n    return 1\n");
+    let output = project.command(&["index", "--force"]).env("COGRAPH_FILE_SECONDS", "1").output().expect("the program starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("`tables` takes too long") && said.contains("COGRAPH_FILE_SECONDS"), "{said}");
+    fs::remove_file(project.root().join("worker-fault-at-tables")).expect("it is there");
+    assert_eq!(project.index().0["indexed"], 5);
+}
+
+#[test]
 fn a_worker_ends_with_the_process_that_started_it() {
     let project = Project::with("hang");
     let mut parent = project

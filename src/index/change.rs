@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use super::IndexError;
 use super::take_in::{self, Examined};
 use crate::config::Limits;
+use crate::faults::{Fault, planted};
 use crate::grammar;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
@@ -212,7 +213,11 @@ fn compare_walked(
     }
     note(snapshot, &same);
     verified.remember(store, same.into_iter().map(|(_, file)| file).collect());
-    let gone = rows.iter().filter(|row| known.contains_key(row.path.as_str())).map(|row| row.path.clone()).collect();
+    let is_gone = |row: &&FileRow| known.contains_key(row.path.as_str()) && !planted(Fault::MissedRemoval);
+    let gone = rows.iter().filter(is_gone).map(|row| row.path.clone()).collect();
+    if planted(Fault::LostFile) && touched.len() > 1 {
+        touched.pop();
+    }
     Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
 }
 
@@ -276,9 +281,11 @@ pub(super) fn is_most_of(touched: &[WalkedFile], snapshot: &Snapshot) -> Result<
 /// Whether nothing suggests that the file is another one than the store's.
 fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     match (file.kind, row.skipped) {
-        (WalkedKind::Symlink, skipped) => skipped == Some(SkipReason::Symlink),
-        (WalkedKind::Special, skipped) => skipped == Some(SkipReason::Special),
-        (WalkedKind::Unreadable, skipped) => skipped == Some(SkipReason::Unreadable),
+        // One that became such while it was read has a row of the file that it was.
+        (WalkedKind::Symlink, Some(SkipReason::Symlink))
+        | (WalkedKind::Special, Some(SkipReason::Special))
+        | (WalkedKind::Unreadable, Some(SkipReason::Unreadable)) => row.language.is_none() && row.size == file.stamp.size,
+        (WalkedKind::Symlink | WalkedKind::Special | WalkedKind::Unreadable, _) => false,
         // What stood in the way of reading them may have gone without touching them.
         (WalkedKind::File, Some(SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable | SkipReason::Vanished)) => {
             false
@@ -294,8 +301,11 @@ fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
 }
 
 fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
+    if file.kind != WalkedKind::File {
+        return looks_the_same(row, file);
+    }
     // Another size, and it was read before: no need to read it.
-    if row.hash != 0 && file.kind == WalkedKind::File && row.size != file.stamp.size {
+    if row.hash != 0 && row.size != file.stamp.size {
         return false;
     }
     // Neighbours settle the language of some files; if they have changed, they are changes themselves.

@@ -92,6 +92,9 @@ impl WorkerPool {
                 End::Failed { message, hint } => return Err(IndexError::Told { message, hint }),
                 // It ended while it waited, for whatever reason.
                 End::Died { doing, .. } if was_idle && doing == Doing::default() => {}
+                End::Died { doing: Doing { stalled: Some(phase), .. }, .. } => {
+                    return Err(IndexError::Stalled { root: root.to_path_buf(), phase: phase.word() });
+                }
                 End::Died { doing, death, how, said } => {
                     tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes has died");
                     let known = trial.guilty.len();
@@ -189,6 +192,7 @@ impl Worker {
                 }
                 Message::Trying(path) => doing.trying = Some(path),
                 Message::Hangs(path) => doing.hanging.push(path),
+                Message::Stalls(phase) => doing.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
                 Message::Finished { changed } => last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) }),
                 Message::Failed { message, hint } => last = Some(End::Failed { message, hint }),

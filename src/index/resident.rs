@@ -14,8 +14,9 @@ use super::saved::{self, Known, Loaded};
 use super::take_in::{self, TakenIn};
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
-use crate::model::RepoPath;
+use crate::faults::{Fault, planted};
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
+use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, ProjectFile, Resolved, Tables, Updated};
 use crate::source::{self, WalkedFile, WalkedKind};
 use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Places, Snapshot, WriterLock};
@@ -161,7 +162,8 @@ impl Resident {
         let only = same_paths.then_some(changed.as_slice());
         let updated = workers.run(|| tables.update(&graph.files, only, project_files, asked)).map_err(failed)?;
         stopwatch.lap(Phase::Tables);
-        let affected: Vec<usize> = updated.affected.iter().map(|file| file.0 as usize).collect();
+        let affected = updated.affected.iter().filter(|file| !planted(Fault::MissedDependent) || changed.contains(file));
+        let affected: Vec<usize> = affected.map(|file| file.0 as usize).collect();
         let results = resolve(&self.tables, &self.graph.files, affected.iter().copied(), run, &workers);
         run.check(root)?;
         let before = self.take_results(&changed, &updated, results);
@@ -183,7 +185,9 @@ impl Resident {
         places.dedup();
         let mut kept = Ok(None);
         let after = amendment.write(lock, (store, identity), &mut keys, |keys, after| {
-            let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
+            let is_changed = |place: usize| {
+                changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok() && !planted(Fault::StaleFacts)
+            };
             let piece = self.known_by(keys).piece(&places, is_changed, has_project_files);
             kept = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
         })?;
@@ -205,11 +209,23 @@ impl Resident {
         let same_paths = gone.is_empty() && touched.iter().all(|file| self.position(&file.path).is_some());
         let neighbours = if same_paths { std::mem::take(&mut self.neighbours) } else { self.make_way(&mut touched, gone) };
         let again: FxHashSet<RepoPath> = touched.iter().map(|file| file.path.clone()).collect();
-        self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
+        if !planted(Fault::StaleProjectFile) {
+            self.project_files.retain(|file| !again.contains(&file.path) && !gone.contains(&file.path));
+        }
         let plan = plan::plan_among(touched, neighbours);
         let taken = take_in::take_in(root, &plan, run, workers);
+        let touched: Vec<WalkedFile> = plan.files.clone();
         self.neighbours = plan.into_neighbours();
-        self.project_files.extend(taken.project_files);
+        // A file that vanished meanwhile is gone: nothing would look at a row for it again.
+        let has_vanished = |record: &&FileRecord| record.content.as_ref().is_err_and(|reason| *reason == SkipReason::Vanished);
+        let vanished: Vec<RepoPath> = taken.files.iter().filter(has_vanished).map(|record| record.path.clone()).collect();
+        if !vanished.is_empty() {
+            let left = touched.into_iter().filter(|file| !vanished.contains(&file.path)).collect();
+            return self.read(root, left, &[gone, &vanished].concat(), run, workers);
+        }
+        if !planted(Fault::StaleProjectFile) {
+            self.project_files.extend(taken.project_files);
+        }
         self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut changed: Vec<FileId> = if same_paths {
             let put = |record: FileRecord| {
@@ -263,6 +279,9 @@ impl Resident {
         let skipped: Vec<(usize, Resolved)> = skipped.map(|place| (place, Resolved::default())).collect();
         let mut at_home_before = BTreeMap::new();
         for (place, Resolved { mut resolution, asked }) in results.into_iter().chain(skipped) {
+            if planted(Fault::ShiftedAnswers) && is_changed(place) && !resolution.sites.is_empty() {
+                resolution.sites.rotate_right(1);
+            }
             self.relations.set(place, std::mem::take(&mut resolution.relations), &mut homes);
             let old = std::mem::replace(&mut self.graph.resolutions[place], resolution);
             at_home_before.insert(place, old.relations.clone());

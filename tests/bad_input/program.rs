@@ -3,6 +3,21 @@
 use super::setup::{Repository, program, stderr, stdout};
 
 #[test]
+fn a_module_whose_file_cannot_be_read_costs_itself() {
+    let lib: &[u8] =
+        b"mod linked;\nmod binary;\npub use linked::Left;\npub use binary::deep::Right;\nfn f() -> Left { g() }\nfn g() {}\n";
+    let repository =
+        Repository::with(&[("Cargo.toml", b"[package]\nname = \"x\"\n"), ("src/lib.rs", lib), ("src/binary.rs", b"a\0b")]);
+    std::os::unix::fs::symlink("nowhere.rs", repository.root().join("src/linked.rs")).expect("linked");
+    let output = program(&repository.beside("cache"))
+        .args(["sql", "SELECT name, verdict FROM refs WHERE kind = 'call'"])
+        .current_dir(repository.root())
+        .output()
+        .expect("the program starts");
+    assert!(output.status.success() && stdout(&output).contains("g | resolved"), "{}{}", stdout(&output), stderr(&output));
+}
+
+#[test]
 fn a_wrong_command_line_is_a_usage_error() {
     let repository = Repository::new();
     for arguments in [&["indx"][..], &["index", "--nope"], &["index", "a", "b"], &["export"], &[], &["completions", "nosuch"]] {

@@ -26,10 +26,22 @@ pub(super) fn extract(language: LanguageId, path: &str, source: &[u8], limits: L
 
 /// Does what the root asks for.
 pub(super) fn at_start(root: &Path) {
+    ask(&root.join(AT_START));
+}
+
+fn ask(file: &Path) {
     let mut text = String::new();
-    if File::open(root.join(AT_START)).and_then(|mut file| file.read_to_string(&mut text)).is_ok() {
+    if File::open(file).and_then(|mut file| file.read_to_string(&mut text)).is_ok() {
         happen(text.trim());
     }
+}
+
+/// A file at the root that asks for something to happen when the tables of all files are made.
+const AT_TABLES: &str = "worker-fault-at-tables";
+
+/// Does what the root asks for when the tables are made.
+pub(super) fn at_tables(root: &Path) {
+    ask(&root.join(AT_TABLES));
 }
 
 fn happen(what: &str) {

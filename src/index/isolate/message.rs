@@ -64,6 +64,8 @@ pub(super) enum Message {
     Trying(RepoPath),
     /// To parse or to resolve the file takes longer than it may: the worker ends itself.
     Hangs(RepoPath),
+    /// A phase that is about no single file takes longer than it may: the worker ends itself.
+    Stalls(Phase),
     /// How long a phase took.
     Timing(Timing),
     /// The store is up to date; whether it was written for that.
@@ -142,6 +144,7 @@ impl Message {
             }
             Self::Trying(path) => ("trying", vec![path.to_string()]),
             Self::Hangs(path) => ("hangs", vec![path.to_string()]),
+            Self::Stalls(phase) => ("stalls", vec![phase.word().to_owned()]),
             Self::Timing(Timing { phase, elapsed, cpu }) => {
                 ("timing", vec![phase.word().to_owned(), number(microseconds(*elapsed)), number(microseconds(*cpu))])
             }
@@ -168,6 +171,7 @@ impl Message {
             }
             "trying" => Self::Trying(RepoPath::new(&next()?)?),
             "hangs" => Self::Hangs(RepoPath::new(&next()?)?),
+            "stalls" => Self::Stalls(phase(&next()?)?),
             "timing" => {
                 let phase = phase(&next()?)?;
                 let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
@@ -257,6 +261,7 @@ mod tests {
             Message::Parsing { thread: 5, paths: Vec::new() },
             Message::Trying(path("x")),
             Message::Hangs(path("y")),
+            Message::Stalls(Phase::Tables),
             Message::Timing(Timing {
                 phase: Phase::Write,
                 elapsed: Duration::from_micros(1_234),

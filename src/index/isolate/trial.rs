@@ -5,6 +5,7 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
+use crate::index::progress::Phase;
 use crate::model::RepoPath;
 
 /// Files that one build may leave out because they end it. More are no accident of single files.
@@ -21,6 +22,8 @@ pub(super) struct Doing {
     pub(super) trying: Option<RepoPath>,
     /// The files that took too long.
     pub(super) hanging: Vec<RepoPath>,
+    /// The phase that took too long, if it was about no single file.
+    pub(super) stalled: Option<Phase>,
 }
 
 /// What a death says of the work.
@@ -55,7 +58,7 @@ pub(super) struct Trial {
 impl Trial {
     /// Learns from a death. False if another attempt is of no use.
     pub(super) fn learn(&mut self, doing: Doing, death: Death) -> bool {
-        let Doing { mut parsing, trying, hanging } = doing;
+        let Doing { mut parsing, trying, hanging, .. } = doing;
         if death == Death::FromOutside {
             self.fruitless += 1;
             return self.fruitless < MOST_FRUITLESS;
@@ -106,7 +109,7 @@ mod tests {
     fn a_kill_from_outside_convicts_no_file() {
         let mut trial = Trial::default();
         for attempt in 1..=MOST_FRUITLESS {
-            let doing = Doing { trying: paths(&["a"]).pop(), hanging: Vec::new(), parsing: paths(&["a", "b"]) };
+            let doing = Doing { trying: paths(&["a"]).pop(), parsing: paths(&["a", "b"]), ..Doing::default() };
             assert_eq!(trial.learn(doing, Death::FromOutside), attempt < MOST_FRUITLESS, "attempt {attempt}");
         }
         assert_eq!((trial.guilty.len(), trial.suspects.len()), (0, 0));

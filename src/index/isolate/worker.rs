@@ -15,6 +15,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::message::{Message, Order, Work};
 use crate::config::Limits;
 use crate::index::caution::{Caution, Witness};
+use crate::index::progress::{Phase, Progress};
 use crate::index::{ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint, newest, prepare};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
@@ -23,6 +24,9 @@ use crate::store::{Location, Store, StoreError};
 /// Address space beside what the work itself takes: the program, its libraries, and what the allocator sets aside for a thread.
 const PROGRAM_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
+
+/// A phase that is about no single file may take so many times as long as a file.
+const PHASE_IN_FILES: u32 = 20;
 
 /// Carries out what the process that started this one orders over standard input. Returns when that is done; until then the two
 /// standard streams belong to the worker.
@@ -35,7 +39,7 @@ pub fn serve_worker() -> io::Result<()> {
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
     let first = orders.recv().map_err(by_hand)?;
     bound_memory(&first.limits)?;
-    let reports = Arc::new(Reports { output: Mutex::new(output), working: Mutex::default() });
+    let reports = Arc::new(Reports { output: Mutex::new(output), working: Mutex::default(), phase: Mutex::default() });
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
     Builder::new().name("worker-watchdog".to_owned()).spawn(move || watching.end_with_hanging_files(limit))?;
@@ -50,6 +54,7 @@ pub fn serve_worker() -> io::Result<()> {
             }
             Err(error) => Message::Failed { message: error.to_string(), hint: error.hint().to_owned() },
         };
+        reports.reach(None);
         reports.send(&last);
         if !order.work.is_change() || ended.is_err() {
             break;
@@ -97,7 +102,13 @@ impl Known {
         left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
         let caution = Caution::new(left_out, order.suspects.clone(), Box::new(Arc::clone(reports)));
         let cancel = CancelToken::new();
-        let progress = |progress| reports.send(&Message::Progress(progress));
+        let progress = |progress: Progress| {
+            reports.reach(Some(progress));
+            #[cfg(feature = "faults")]
+            if progress.phase == Phase::Tables {
+                super::faults::at_tables(location.root());
+            }
+        };
         let residents = work.is_change().then_some(&self.residents);
         let run = Run { progress: &progress, caution: Some(&caution), residents, ..Run::quiet(*limits, &cancel) };
         #[cfg(feature = "faults")]
@@ -149,6 +160,8 @@ fn exit_now() -> ! {
 struct Reports {
     output: Mutex<File>,
     working: Mutex<BTreeMap<usize, (RepoPath, Instant)>>,
+    /// The phase of the order at hand, and when it was heard of last.
+    phase: Mutex<Option<(Phase, Instant)>>,
 }
 
 impl Reports {
@@ -162,6 +175,18 @@ impl Reports {
         self.working.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn phase(&self) -> Option<(Phase, Instant)> {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says how far the order is; none when it is done.
+    fn reach(&self, progress: Option<Progress>) {
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = progress.map(|progress| (progress.phase, Instant::now()));
+        if let Some(progress) = progress {
+            self.send(&Message::Progress(progress));
+        }
+    }
+
     /// Looks at the files that are being parsed or resolved, often enough to notice soon that one takes longer than `limit`.
     fn end_with_hanging_files(&self, limit: Duration) {
         // Nobody cancels this token: it is a wait that nothing can hold up.
@@ -172,6 +197,11 @@ impl Reports {
                 self.working().values().filter(|(_, since)| since.elapsed() > limit).map(|(path, _)| path.clone()).collect();
             if !hanging.is_empty() {
                 hanging.into_iter().for_each(|path| self.send(&Message::Hangs(path)));
+                exit_now()
+            }
+            let stalled = self.phase().filter(|(_, heard)| self.working().is_empty() && heard.elapsed() > limit * PHASE_IN_FILES);
+            if let Some((phase, _)) = stalled {
+                self.send(&Message::Stalls(phase));
                 exit_now()
             }
         }

@@ -237,7 +237,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
 /// The file of the child module of this name, if there is one. At the end of a path the name may mean something else that
 /// has it as well; before the end it means the module.
 fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
-    let unit = program.known(file);
+    // The file of a module can be one that could not be read.
+    let unit = program.unit(file)?;
     let child =
         |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
     let mut named = unit.bindings(ScopeId(0), name).map(|(_, binding)| child(binding)).filter(|child| last || child.is_some());

@@ -16,6 +16,7 @@ use super::keys::{FileKeys, Keys, Places, Range, fitted};
 use super::known::{RemovedNames, Sets};
 use super::numbering::{FileSites, Numbering, key, name_of, symbols_in};
 use super::row::SqlRows;
+use crate::faults::{Fault, planted};
 use crate::model::Verdict;
 use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
 use crate::store::connection::log_of;
@@ -185,6 +186,9 @@ struct Writer<'w> {
 
 impl Writer<'_> {
     fn run(&self, statement: statements::Statement, parameters: impl rusqlite::Params) -> rusqlite::Result<usize> {
+        if planted(Fault::UnmarkedNames) && statement.text() == statements::MARK_NAMES.text() {
+            return Ok(0);
+        }
         self.connection.prepare_cached(statement.text())?.execute(parameters)
     }
 
@@ -195,7 +199,7 @@ impl Writer<'_> {
         places.sort_unstable();
         let mut lists = Vec::new();
         self.remove_files(&places, &mut lists)?;
-        for (from, to) in moved {
+        for (from, to) in moved.iter().filter(|_| !planted(Fault::StaleKey)) {
             let parameters = params![from.first, from.end(), i64::from(*to) - i64::from(from.first)];
             for statement in [
                 statements::MOVE_SITE_TARGETS,
@@ -375,7 +379,7 @@ impl Writer<'_> {
         let stored = FileSites::new(graph, place);
         for ((site, key), before) in stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before)) {
             counts[site.resolution.verdict as usize] += 1;
-            if site.resolution == before {
+            if site.resolution == before || planted(Fault::KeptTarget) {
                 continue;
             }
             let (target, target_file) = target(numbering, site.resolution);
@@ -387,10 +391,13 @@ impl Writer<'_> {
         }
         self.run(statements::SET_COUNTS, params![file, counts[0], counts[1], counts[2], counts[3], counts[4]])?;
         for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
-            if before != target {
+            if before != target && !planted(Fault::KeptImports) {
                 let target = target.map(|target| numbering.file(target.0 as usize));
                 self.run(statements::SET_IMPORT, params![file, number, target])?;
             }
+        }
+        if planted(Fault::KeptEdges) {
+            return Ok(());
         }
         self.run(statements::REMOVE_FILE_EDGES, [file])?;
         rows.file_edges(after, numbering, place, &stored)

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::amend::Amendment;
 use super::numbering::{leads_to, symbols_in};
+use crate::faults::{Fault, planted};
 use crate::model::graph::SymbolRef;
 
 /// The counts of files in which they may be others now.
@@ -23,7 +24,7 @@ impl<'k> Recounted<'k> {
     pub(super) fn new(known: &'k [Vec<u32>], amendment: &'k Amendment<'_>) -> Self {
         let mut recounted = Self { known, origins: amendment.origins, others: FxHashMap::default() };
         let gone = amendment.replaced.iter().chain(amendment.resolved.iter().map(|(_, before)| before));
-        for symbol in gone.flat_map(leads_to) {
+        for symbol in gone.flat_map(leads_to).filter(|_| !planted(Fault::StaleCount)) {
             // Files that are gone have no counts any more.
             if let Some(count) = recounted.count(symbol) {
                 *count -= 1;
