@@ -1,0 +1,126 @@
+"""States of a tree that can be kept, compared and put back, with what outside of it says which files count."""
+import base64
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from world import World
+
+# Where the rules of the user are, seen from the home directory; the name under which a snapshot has them.
+USER_RULES = "~/.config/git/ignore"
+EXCLUDES = ".git/info/exclude"
+
+# Path to what is there: ("link", target) or ("file", bytes, mode, time of modification).
+Snapshot = dict[str, tuple]
+
+
+def take(world: World, last: Snapshot | None = None) -> Snapshot:
+    """The files as they are. Contents that are those of the last snapshot are kept once."""
+    found: Snapshot = {}
+    for directory, names, files in os.walk(world.repo):
+        if ".git" in names:
+            names.remove(".git")
+        for name in [*files, *(name for name in names if os.path.islink(os.path.join(directory, name)))]:
+            path = Path(directory, name)
+            found[str(path.relative_to(world.repo))] = _entry(path)
+    for name, path in ((EXCLUDES, world.repo / EXCLUDES), (USER_RULES, world.home / USER_RULES[2:])):
+        if path.is_file():
+            found[name] = _entry(path)
+    for path, entry in found.items():
+        if last and (before := last.get(path)) == entry:
+            found[path] = before
+    return found
+
+
+def _entry(path: Path) -> tuple:
+    if path.is_symlink():
+        return ("link", os.readlink(path))
+    status = path.stat()
+    return ("file", path.read_bytes(), status.st_mode & 0o777, status.st_mtime_ns)
+
+
+def _place(world: World, path: str) -> Path:
+    return world.home / path[2:] if path.startswith("~/") else world.repo / path
+
+
+def put(world: World, before: Snapshot, after: Snapshot) -> None:
+    """Makes of one state another."""
+    for path in before.keys() - after.keys():
+        place = _place(world, path)
+        place.unlink(missing_ok=True)
+        while (place := place.parent) not in (world.repo, world.home) and not os.listdir(place):
+            place.rmdir()
+    for path in sorted(after):
+        if before.get(path) == after[path]:
+            continue
+        place, entry = _place(world, path), after[path]
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_symlink() or entry[0] == "link":
+            place.unlink(missing_ok=True)
+        if entry[0] == "link":
+            root = entry[1].partition("/repo/")
+            # A link to the inside of the place where it was seen leads to the inside of this one.
+            place.symlink_to(world.repo / root[2] if entry[1].startswith("/") and root[1] else entry[1])
+        else:
+            place.write_bytes(entry[1])
+            os.chmod(place, entry[2])
+            os.utime(place, ns=(entry[3], entry[3]))
+
+
+def clear(world: World) -> None:
+    """An empty repository, and no index."""
+    for path in (world.repo, world.home, world.top / "kept", world.top / "fresh"):
+        shutil.rmtree(path, ignore_errors=True)
+    world.repo.mkdir()
+    world.home.mkdir()
+    world.git("init", "-q", "-b", "main")
+    (world.repo / EXCLUDES).unlink(missing_ok=True)
+
+
+def script(states: list[Snapshot], by_server: bool) -> str:
+    """A shell script that makes the states one after the other and compares the indexes."""
+    lines = [
+        "# Reproduction: sh THIS_FILE BINARY", "set -e", 'binary=$(readlink -f "${1:-cograph}"); top=$(mktemp -d); mkdir "$top/home" "$top/repo"',
+        'cd "$top/repo"; git init -q .; export HOME=$top/home XDG_CONFIG_HOME=$top/home/.config',
+        'with() { COGRAPH_CACHE_DIR="$top/$1"; export COGRAPH_CACHE_DIR; shift; "$binary" "$@"; }',
+    ]
+    before: Snapshot = {}
+    for number, state in enumerate(states):
+        lines.append(f"# State {number + 1} of {len(states)}" + (", which a server that runs is to take in." if by_server and number else "."))
+        lines += [f"rm -f {_shell(path)}" for path in sorted(before.keys() - state.keys())]
+        for path in sorted(state):
+            if before.get(path) != state[path]:
+                lines += _making(path, state[path], before.get(path))
+        lines.append("with kept index > /dev/null")
+        before = state
+    statement = "SELECT path, line, col, name, kind, verdict, step, external, (SELECT name FROM symbols WHERE id = to_id) FROM refs ORDER BY path, line, col, kind, name"
+    lines += ["with fresh index > /dev/null", f'q="{statement}"', 'with kept sql --budget 10000 "$q" | tail -n +2 > "$top/kept.txt"',
+              'with fresh sql --budget 10000 "$q" | tail -n +2 > "$top/fresh.txt"', 'diff "$top/kept.txt" "$top/fresh.txt" && echo equal']
+    return "\n".join(lines) + "\n"
+
+
+def _shell(path: str) -> str:
+    return f'"$HOME"/{shlex.quote(path[2:])}' if path.startswith("~/") else shlex.quote(path)
+
+
+def _making(path: str, entry: tuple, before: tuple | None) -> list[str]:
+    name = _shell(path)
+    parent = str(Path(path).parent)
+    lines = [f"mkdir -p {_shell(parent)}"] if "/" in path else []
+    if entry[0] == "link":
+        return [*lines, f"ln -sfn {shlex.quote(entry[1])} {name}"]
+    data = entry[1]
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if text == "" or (text.endswith("\n") and all(letter.isprintable() or letter in "\n\t" for letter in text) and "\nEND\n" not in text):
+        lines += [f"cat > {name} <<'END'\n{text}END"]
+    else:
+        lines += [f"echo {base64.b64encode(data).decode()} | base64 -d > {name}"]
+    if entry[2] != 0o644:
+        lines.append(f"chmod {entry[2]:o} {name}")
+    if before is not None and before[0] == "file" and before[3] == entry[3]:
+        lines.append(f"touch -d 2024-01-01 {name}  # the same time of modification as before")
+    return lines
