@@ -119,10 +119,12 @@ def change(weight: int = 2):
     return add
 
 
-def some(tree: Tree) -> str:
+def some(tree: Tree, without: frozenset[str] = frozenset()) -> str:
     """Does one change that can be done. Gives what it was."""
     while True:
         name, _, function = tree.rng.choices(CHANGES, [weight for _, weight, _ in CHANGES])[0]
+        if name in without:
+            continue
         try:
             said = function(tree)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, FileExistsError):

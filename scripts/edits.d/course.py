@@ -33,6 +33,8 @@ class Settings:
     deadline: float = float("inf")
     keep: Path | None = None
     kept_environment: dict[str, str] = field(default_factory=dict)
+    without: frozenset[str] = frozenset()
+    ordered: bool = True
     stop_at_first: bool = False
     log: Callable[[str], None] = print
     verbose: bool = False
@@ -103,7 +105,7 @@ class Course:
         said: list[str] = []
 
         def edit() -> None:
-            said.append(self._back(tree) or changes.some(tree))
+            said.append(self._back(tree) or changes.some(tree, self.settings.without))
 
         found, asked = self._compared(lambda: getattr(self.taker, way)([edit] * count), rng, tree)
         self.tally.states += 1
@@ -163,7 +165,8 @@ class Course:
         different = []
         try:
             for question in asked:
-                left, right = (questions.comparable(question[0], self.world.ask(server, *question)) for server in (kept, other))
+                left, right = (questions.comparable(question[0], self.world.ask(server, *question), self.settings.ordered)
+                               for server in (kept, other))
                 if left != right:
                     different.append(question)
                     found += questions.difference(question, left, right)
@@ -180,7 +183,7 @@ class Course:
         if settings.reduce_seconds <= 0:
             return
         place = reduce.place_for_trials(self.world, self.top / f"trials-{number}")
-        judge = reduce.Judge(place, asked[:4], time.monotonic() + settings.reduce_seconds)
+        judge = reduce.Judge(place, asked[:4], time.monotonic() + settings.reduce_seconds, settings.ordered)
         try:
             small = reduce.reduce(judge, self.history)
         finally:

@@ -56,14 +56,23 @@ def sample(rng: random.Random, now: Content, before: Content | None, touched: se
     return questions
 
 
-def comparable(tool: str, answer: Answer) -> str:
-    """An answer without what may differ between two processes that know the same."""
+def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
+    """An answer without what may differ between two processes that know the same; without its order, if that is wanted."""
     lines = answer.text.split("\n")
     if tool == "status":
         lines = _of_the_repository(lines)
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
-    return re.sub(r"\bgeneration \d+", "generation N", text)
+    text = re.sub(r"\bgeneration \d+", "generation N", text)
+    return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))
+
+
+def _unordered(tool: str, text: str, cut: bool) -> str:
+    """What can be said of an answer in whatever order it is: of one that shows the best of many only how many there are."""
+    lines = [" ".join(sorted(re.split(r"[\s,]+", line))) for line in text.split("\n") if "…" not in line]
+    if cut or tool in ("overview", "explore"):
+        return re.sub(r"^\d+ of ", "", text.partition("\n")[0])
+    return "\n".join(sorted(lines))
 
 
 def _of_the_repository(lines: list[str]) -> list[str]:

@@ -24,8 +24,8 @@ class Reduced:
 class Judge:
     """Says whether states, taken in one after the other, end in an index that is not that of the last one."""
 
-    def __init__(self, world: World, questions: list[Question], deadline: float):
-        self.world, self.questions, self.deadline = world, questions, deadline
+    def __init__(self, world: World, questions: list[Question], deadline: float, ordered: bool = True):
+        self.world, self.questions, self.deadline, self.ordered = world, questions, deadline, ordered
         self.trials = 0
 
     def time_is_up(self) -> bool:
@@ -63,7 +63,7 @@ class Judge:
         found, world = [], self.world
         kept, fresh = server or world.serve(), world.serve("fresh")
         for question in self.questions:
-            left, right = (comparable(question[0], world.ask(one, *question)) for one in (kept, fresh))
+            left, right = (comparable(question[0], world.ask(one, *question), self.ordered) for one in (kept, fresh))
             if left != right:
                 found += difference(question, left, right)
         world.kill(fresh)
