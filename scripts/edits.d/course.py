@@ -191,7 +191,7 @@ class Course:
         if small is None:
             log(f"  not seen again from the contents of the last {len(self.history)} states ({judge.trials} trials): it depends on when and how")
             return
-        text = snapshots.script(small.states, small.by_server)
+        text = snapshots.script(small.states, small.by_server, asked[:4])
         log(f"  the smallest that was found ({len(small.states)} states, {judge.trials} trials):")
         for line in small.differences[:16]:
             log(f"    {line}")

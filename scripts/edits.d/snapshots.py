@@ -78,12 +78,32 @@ def clear(world: World) -> None:
     (world.repo / EXCLUDES).unlink(missing_ok=True)
 
 
-def script(states: list[Snapshot], by_server: bool) -> str:
+# What a reproduction compares, besides the questions that were answered differently.
+STATEMENTS = [
+    "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved FROM files ORDER BY path",
+    "SELECT path, line, end_line, name, kind, container, visibility, exported, test, signature, refs FROM symbols ORDER BY path, line, name, kind",
+    "SELECT path, line, col, name, kind, verdict, step, external, (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = to_id) FROM refs"
+    " ORDER BY path, line, col, kind, name",
+    "SELECT kind, (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = from_id) AS a,"
+    " (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = to_id) AS b FROM relations ORDER BY kind, a, b",
+    "SELECT path, line, module, level, item, target FROM imports ORDER BY path, line, module, item",
+    "SELECT path, kind, first_line, last_line FROM problems ORDER BY path, first_line",
+    "SELECT source, target, sites FROM file_edges ORDER BY source, target",
+]
+# The parameter of each tool that stands on the command line by itself.
+FIRST = {"search": "query", "explore": "query", "show": "targets", "outline": "path", "trace": "symbol", "references": "symbol",
+         "overview": "path", "grep": "pattern", "sql": "statement"}
+
+
+def script(states: list[Snapshot], by_server: bool, questions: list[tuple[str, dict]]) -> str:
     """A shell script that makes the states one after the other and compares the indexes."""
     lines = [
         "# Reproduction: sh THIS_FILE BINARY", "set -e", 'binary=$(readlink -f "${1:-cograph}"); top=$(mktemp -d); mkdir "$top/home" "$top/repo"',
         'cd "$top/repo"; git init -q .; export HOME=$top/home XDG_CONFIG_HOME=$top/home/.config',
         'with() { COGRAPH_CACHE_DIR="$top/$1"; export COGRAPH_CACHE_DIR; shift; "$binary" "$@"; }',
+        "same() { with kept \"$@\" | sed 's/generation [0-9]*//' > \"$top/kept.txt\" || true",
+        "  with fresh \"$@\" | sed 's/generation [0-9]*//' > \"$top/fresh.txt\" || true",
+        '  diff "$top/kept.txt" "$top/fresh.txt" || echo "^ $*"; }',
     ]
     before: Snapshot = {}
     for number, state in enumerate(states):
@@ -94,10 +114,21 @@ def script(states: list[Snapshot], by_server: bool) -> str:
                 lines += _making(path, state[path], before.get(path))
         lines.append("with kept index > /dev/null")
         before = state
-    statement = "SELECT path, line, col, name, kind, verdict, step, external, (SELECT name FROM symbols WHERE id = to_id) FROM refs ORDER BY path, line, col, kind, name"
-    lines += ["with fresh index > /dev/null", f'q="{statement}"', 'with kept sql --budget 10000 "$q" | tail -n +2 > "$top/kept.txt"',
-              'with fresh sql --budget 10000 "$q" | tail -n +2 > "$top/fresh.txt"', 'diff "$top/kept.txt" "$top/fresh.txt" && echo equal']
+    lines.append("with fresh index > /dev/null")
+    lines += [f"same sql --budget 10000 {shlex.quote(statement)}" for statement in STATEMENTS]
+    lines += [f"same {_command(tool, arguments)}" for tool, arguments in questions]
     return "\n".join(lines) + "\n"
+
+
+def _command(tool: str, arguments: dict) -> str:
+    """A question as it is put on the command line."""
+    words = [tool]
+    for name, value in arguments.items():
+        if name != FIRST.get(tool):
+            words += [f"--{name.replace('_', '-')}"] + ([] if value is True else [str(value)])
+    first = arguments.get(FIRST.get(tool, ""), [])
+    words += ["--", *first] if isinstance(first, list) and first else ["--", first] if first else []
+    return shlex.join(words)
 
 
 def _shell(path: str) -> str:
