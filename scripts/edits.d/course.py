@@ -90,7 +90,10 @@ class Course:
                 if self.tally.differences and (self.settings.stop_at_first or self.tally.differences >= self.settings.most):
                     break
         finally:
-            self.world.close()
+            left = self.world.close()
+        if left:
+            self.tally.differences += 1
+            self.settings.log(f"LEFT BEHIND in {self.project.name}: {len(left)} processes went on for seconds after those that had started them")
         self.tally.kills = self.taker.kills
         return self.tally
 

@@ -33,7 +33,7 @@ def sample(rng: random.Random, now: Content, before: Content | None, touched: se
     known = [path for path in sorted(touched) if path in paths] or paths or ["none"]
     directory = rng.choice(paths).rpartition("/")[0] if paths else ""
     questions: list[Question] = [
-        ("search", {"query": word, "mode": "name"}),
+        *(("search", {"query": name, "mode": "name"}) for name in {word: 0, **dict.fromkeys(rng.sample(changed, min(2, len(changed))))}),
         ("search", {"query": rng.choice(bare)}),
         ("search", {"query": part, "mode": "substring", "budget": 4000}),
         ("search", {"query": f"^{re.escape(rng.choice(bare)[:2])}", "mode": "regex", "budget": 4000}),
@@ -68,11 +68,10 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
 
 
 def _unordered(tool: str, text: str, cut: bool) -> str:
-    """What can be said of an answer in whatever order it is: of one that shows the best of many only how many there are."""
-    lines = [" ".join(sorted(re.split(r"[\s,]+", line))) for line in text.split("\n") if "…" not in line]
+    """What can be said of an answer in whatever order it is: its words, and of one that shows the best of many only how many there are."""
     if cut or tool in ("overview", "explore"):
         return re.sub(r"^\d+ of ", "", text.partition("\n")[0])
-    return "\n".join(sorted(lines))
+    return "\n".join(sorted({word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}))
 
 
 def _of_the_repository(lines: list[str]) -> list[str]:

@@ -80,7 +80,7 @@ class Taker:
     def killed(self, edits: list[Callable[[], None]]) -> None:
         """What takes the change in, or a process below it, is killed at some moment; then another one does it."""
         who = self.rng.choice(["server", "command", "child of the server", "child of the command"])
-        delay = self.rng.choice([0.0, self.rng.random() * 0.03, self.rng.random() * 0.2])
+        delay = self.rng.random() * self.rng.choice([0.01, 0.04, 0.15])
         if "server" in who:
             self.resident()
         else:

@@ -2,6 +2,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "server.d"))
 from client import HELLO, Server, children_of  # noqa: E402
+from runtime import processes_of  # noqa: E402
 
 # The first line of an answer that does not speak of the files as they are.
 NOT_YET = re.compile(r"generation \d+, .*[,;] stale: |is being indexed for the first time \(")
@@ -138,7 +140,8 @@ class World:
         server.process.kill()
         self.retire(server)
 
-    def close(self) -> None:
+    def close(self) -> list[int]:
+        """Ends everything. Gives the processes of the program that had to be ended although whoever started them was gone."""
         for server in list(self.servers):
             self.kill(server)
         for process in self.processes:
@@ -146,7 +149,20 @@ class World:
                 process.kill()
             process.wait()
         self.processes.clear()
+        left = self._left_behind()
         shutil.rmtree(self.top, ignore_errors=True)
+        return left
+
+    def _left_behind(self, wait: float = 3.0) -> list[int]:
+        until, caches = time.monotonic() + wait, [self.top / "kept", self.top / "fresh"]
+        while (left := [process for cache in caches for process in processes_of(cache)]) and time.monotonic() < until:
+            time.sleep(0.05)
+        for process in left:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # it has ended by itself
+        return left
 
 
 def descendants(process: int) -> list[int]:
