@@ -69,6 +69,8 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
 
 def _unordered(tool: str, text: str, cut: bool) -> str:
     """What can be said of an answer in whatever order it is: its words, and of one that shows the best of many only how many there are."""
+    if "\nerror: True" in text:
+        return "an error"  # it tells of names that resemble the one in question, the best of many
     if cut or tool in ("overview", "explore"):
         return re.sub(r"^\d+ of ", "", text.partition("\n")[0])
     return "\n".join(sorted({word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}))
