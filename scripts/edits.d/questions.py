@@ -73,7 +73,9 @@ def _unordered(tool: str, text: str, cut: bool) -> str:
         return "an error"  # it tells of names that resemble the one in question, the best of many
     if cut or tool in ("overview", "explore"):
         return re.sub(r"^\d+ of ", "", text.partition("\n")[0])
-    return "\n".join(sorted({word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}))
+    words = {word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}
+    # A path stands before what is in the file, but not where the one in question comes first.
+    return "\n".join(sorted(word for word in words if not word.endswith(":")))
 
 
 def _of_the_repository(lines: list[str]) -> list[str]:
