@@ -22,7 +22,7 @@ Question = tuple[str, dict]
 
 def sample(rng: random.Random, now: Content, before: Content | None, touched: set[str]) -> list[Question]:
     """Questions about what has just changed, and about anything."""
-    paths = [row[1] for row in now.rows["files"]]
+    paths = sorted(row[1] for row in now.rows["files"])
     near = [symbol for symbol in now.symbols if symbol[0] in touched] or now.symbols
     symbols = [rng.choice(near if turn < 2 else now.symbols) for turn in range(4)] if now.symbols else []
     named = [f"{path}::{container}.{name}" if container else f"{path}::{name}" for path, _, _, name, _, container in symbols]

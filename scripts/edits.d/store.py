@@ -31,6 +31,10 @@ TABLES = {
 }
 
 
+# What a key that leads nowhere is told as.
+DANGLING = "no such key:"
+
+
 class UnknownForm(Exception):
     """The store has views or tables that this check does not know."""
 
@@ -43,6 +47,11 @@ class Content:
         self.symbols = symbols  # path, line, end_line, name, kind, container
         self.imports = imports  # path, line
         self.names = {symbol[3] for symbol in symbols}
+
+    def dangling(self) -> list[tuple]:
+        """Rows with a key that leads nowhere."""
+        return [row for rows in self.rows.values() for row in rows
+                if any(isinstance(cell, str) and cell.startswith(DANGLING) for cell in row)]
 
     def languages(self) -> set[str]:
         return {row[2] for row in self.rows["files"] if row[2]}
@@ -109,13 +118,15 @@ def _numbered(pairs, mark: str) -> dict[int, str]:
 
 
 def _told(cursor, labels: list) -> list[tuple]:
+    """Rows with labels in place of keys."""
+    keys = [(at, names) for at, names in enumerate(labels) if names is not None]
     told = []
     for row in cursor:
-        told.append(tuple(
-            value if names is None or value is None else names.get(value, f"no such key: {value}")
-            for value, names in zip(row, labels)
-        ))
-    told.sort(key=repr)
+        cells = list(row)
+        for at, names in keys:
+            if cells[at] is not None:
+                cells[at] = names.get(cells[at]) or f"{DANGLING} {cells[at]}"
+        told.append(tuple(cells))
     return told
 
 
@@ -123,10 +134,10 @@ def differences(kept: Content, fresh: Content, most: int = 4) -> list[str]:
     """What two stores do not say alike, with some of the rows of each view and table."""
     found = []
     for name in sorted(kept.rows.keys() | fresh.rows.keys()):
-        left, right = kept.rows.get(name, []), fresh.rows.get(name, [])
+        left, right = Counter(kept.rows.get(name, [])), Counter(fresh.rows.get(name, []))
         if left == right:
             continue
-        only_kept, only_fresh = Counter(left) - Counter(right), Counter(right) - Counter(left)
+        only_kept, only_fresh = left - right, right - left
         found.append(f"{name}: {only_kept.total()} rows only in the kept store, {only_fresh.total()} only in the fresh one")
         for side, rows in (("kept ", only_kept), ("fresh", only_fresh)):
             found += [f"  {side} {shortened(row)}" for row in sorted(rows, key=repr)[:most]]
@@ -134,8 +145,7 @@ def differences(kept: Content, fresh: Content, most: int = 4) -> list[str]:
     for side, content in (("kept", kept), ("fresh", fresh)):
         if content.rows["quick_check"] != [("ok",)]:
             found.append(f"quick_check of the {side} store: {content.rows['quick_check'][:3]}")
-        dangling = [row for rows in content.rows.values() for row in rows if any(str(cell).startswith("no such key") for cell in row)]
-        found += [f"a key of the {side} store leads nowhere: {shortened(row)}" for row in dangling[:3]]
+        found += [f"a key of the {side} store leads nowhere: {shortened(row)}" for row in content.dangling()[:3]]
     return found
 
 
