@@ -124,16 +124,19 @@ class Course:
             self._recover()
 
     def _back(self, tree: changes.Tree) -> str | None:
-        """A tree that has become far smaller or larger than it was starts again."""
+        """A tree that has become far smaller or larger than it was, or cannot be indexed, starts again."""
         now = len(tree.files(None))
         if self.files * 0.6 - 3 <= now <= self.files * 1.6 + 10:
             return None
+        self._to_the_origin()
+        return "back: to the last commit of the history"
+
+    def _to_the_origin(self) -> None:
         self.halves.clear()
         for rules in (self.world.repo / snapshots.EXCLUDES, self.world.home / ".config" / "git" / "ignore"):
             rules.unlink(missing_ok=True)
         self.world.git("checkout", "-q", "-f", "-B", "main", self.origin)
         self.world.git("clean", "-q", "-ffdx")
-        return "back: to the last commit of the history"
 
     def _compared(self, taking: Callable[[], None], rng: random.Random, tree) -> tuple[list[str], list]:
         """Takes the change in and gives what differs then, and the questions that were answered differently."""
@@ -205,7 +208,7 @@ class Course:
             log(f"  reproduction in {path}")
         if len(text) < 6000 or settings.keep is None:
             for line in text.splitlines()[:200]:
-                log(f"    | {line}")
+                log(f"    | {line[:2000]}")
 
     def _recover(self) -> None:
         """Goes on after a difference: builds the kept index as a whole, and where that does not mend it, from nothing."""
@@ -218,7 +221,9 @@ class Course:
             self.settings.log("  and `cograph index --force` does not mend it")
         except (Gone, StaysStale, sqlite3.Error) as failure:
             self.settings.log(f"  and `cograph index --force`: {failure}")
+            self._to_the_origin()
         self.taker.lose()
         shutil.rmtree(self.world.top / "kept", ignore_errors=True)
         self.world.index("kept")
-        self.history = self.history[-1:]
+        self.content = store.read(store.newest(self.world.top / "kept"))
+        self.history = [snapshots.take(self.world)]

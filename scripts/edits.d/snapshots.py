@@ -140,13 +140,15 @@ def _making(path: str, entry: tuple, before: tuple | None) -> list[str]:
     parent = str(Path(path).parent)
     lines = [f"mkdir -p {_shell(parent)}"] if "/" in path else []
     if entry[0] == "link":
-        return [*lines, f"ln -sfn {shlex.quote(entry[1])} {name}"]
+        inside = entry[1].partition("/repo/")
+        target = f'"$top"/repo/{shlex.quote(inside[2])}' if entry[1].startswith("/") and inside[1] else shlex.quote(entry[1])
+        return [*lines, f"ln -sfn {target} {name}"]
     data = entry[1]
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         text = "\0"
-    if text == "" or (text.endswith("\n") and all(letter.isprintable() or letter in "\n\t" for letter in text) and "\nEND\n" not in text):
+    if text == "" or (text.endswith("\n") and all(letter.isprintable() or letter in "\r\n\t" for letter in text) and "\nEND\n" not in f"\n{text}"):
         lines += [f"cat > {name} <<'END'\n{text}END"]
     else:
         lines += [f"echo {base64.b64encode(data).decode()} | base64 -d > {name}"]

@@ -16,6 +16,9 @@ from runtime import processes_of  # noqa: E402
 # The first line of an answer that does not speak of the files as they are.
 NOT_YET = re.compile(r"generation \d+, .*[,;] stale: |is being indexed for the first time \(")
 
+# A failure to take files in is tried again; what goes on failing for so many seconds will not end.
+GIVEN_UP_FOR = 10.0
+
 
 class Gone(Exception):
     """The server ended, or did not answer."""
@@ -106,13 +109,14 @@ class World:
 
     def ask(self, server: Server, tool: str, arguments: dict, fresh: bool = True) -> Answer:
         """Asks a tool, again and again until the answer does not say any more that it is stale."""
-        until, pause = time.monotonic() + self.patience, 0.01
+        begun, pause = time.monotonic(), 0.01
         while True:
             answer = self._ask_once(server, tool, arguments)
             if not fresh or not answer.is_stale():
                 return answer
-            if time.monotonic() > until:
-                raise StaysStale(f"`{tool}` {arguments}: after {self.patience:.0f} s still {answer.text.partition(chr(10))[0]!r}")
+            waited = time.monotonic() - begun
+            if waited > (min(self.patience, GIVEN_UP_FOR) if "not taken in" in str(answer.meta.get("stale")) else self.patience):
+                raise StaysStale(f"`{tool}` {arguments}: after {waited:.0f} s still {answer.text.partition(chr(10))[0]!r}")
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
 
