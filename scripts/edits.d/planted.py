@@ -1,0 +1,21 @@
+"""Defects that are planted to show that this check notices them: the environment of a build with the feature `faults`, and the number
+of states within which it must be red."""
+from dataclasses import dataclass
+
+VARIABLE = "COGRAPH_TEST_FAULT"
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A defect: its name in `src/faults.rs`, within how many states of all projects it must show, and what else it needs."""
+
+    name: str
+    states: int = 60
+    kill: int = 10
+    several: int = 10
+
+    def environment(self) -> dict[str, str]:
+        return {VARIABLE: self.name}
+
+
+PLANTED: list[Planted] = []
