@@ -11,13 +11,13 @@ use super::progress::{Phase, Stopwatch, Timing};
 use super::relations::{self, Relations};
 use super::resolve::resolve;
 use super::saved::{self, Known, Loaded};
-use super::take_in::{self, TakenIn};
+use super::take_in;
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
 use crate::model::RepoPath;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
 use crate::resolve::{Asked, ProjectFile, Resolved, Tables, Updated};
-use crate::source::{self, WalkedFile, WalkedKind};
+use crate::source::{WalkedFile, WalkedKind};
 use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Places, Snapshot, WriterLock};
 
 /// One repository.
@@ -37,46 +37,9 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Reads and resolves a whole repository.
-    pub(super) fn build(root: &Path, run: &Run) -> Result<(Self, Vec<Timing>), IndexError> {
-        let mut stopwatch = Stopwatch::start();
-        (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
-        let walk = source::walk(root, run.limits.threads, run.cancel)?;
-        let plan = plan::plan(walk);
-        stopwatch.lap(Phase::Walk);
-
-        let workers = Workers::start(root, &run.limits)?;
-        let TakenIn { files, project_files } = take_in::take_in(root, &plan, run, &workers);
-        run.check(root)?;
-        stopwatch.lap(Phase::Extract);
-
-        let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
-        (run.progress)(Progress { phase: Phase::Tables, done: 0, total: 0 });
-        let tables = workers.run(|| Tables::new(&files, &project_files)).map_err(failed)?;
-        stopwatch.lap(Phase::Tables);
-        let results = resolve(&tables, &files, 0..files.len(), run, &workers);
-        run.check(root)?;
-        let mut resolutions = vec![FileResolution::default(); files.len()];
-        let mut asked = vec![Asked::default(); files.len()];
-        for (position, resolved) in results {
-            resolutions[position] = resolved.resolution;
-            asked[position] = resolved.asked;
-        }
-        let relations = Relations::bring_home(&mut resolutions);
-        stopwatch.lap(Phase::Resolve);
-        let graph = Graph { files, resolutions };
-        let neighbours = plan.into_neighbours();
-        let resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
-        Ok((resident, stopwatch.laps()))
-    }
-
     /// The state of the store that holds the graph.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.identity
-    }
-
-    pub(super) fn into_graph(self) -> Graph {
-        self.graph
     }
 
     /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
