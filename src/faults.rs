@@ -134,8 +134,8 @@ faults! {
     StaleKey = "stale_key",
     /// References that are gone still count.
     StaleCount = "stale_count",
-    /// A relation that a file no longer speaks of stays with the file that it starts in.
-    StrayRelation = "stray_relation",
+    /// New files stand behind all others, whatever their paths are.
+    UnsortedFiles = "unsorted_files",
     /// A reference that has become ambiguous, or is no longer, keeps its target.
     KeptTarget = "kept_target",
     /// The edges between files are those of the state before.
@@ -146,8 +146,8 @@ faults! {
     StaleProjectFile = "stale_project_file",
     /// Search does not hear of names that have other symbols.
     UnmarkedNames = "unmarked_names",
-    /// The facts of a changed file are not kept for the next process.
-    StaleFacts = "stale_facts",
+    /// What a resolution has looked at now is not noted.
+    StaleFootprint = "stale_footprint",
 }
 
 /// Whether the defect is planted.

@@ -38,7 +38,6 @@ use crate::grammar;
 use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
-use crate::model::graph::Graph;
 use crate::source::{self, SourceError};
 use crate::store::{self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
 use resident::Resident;
@@ -363,10 +362,4 @@ fn newest(location: &Location, run: &Run) -> Result<Option<Snapshot>, IndexError
         }
         Err(error) => Err(error.into()),
     }
-}
-
-/// Reads the repository at `root` and resolves it, all in memory. Also says how long each phase took.
-pub fn build_graph(root: &Path, run: &Run) -> Result<(Graph, Vec<Timing>), IndexError> {
-    let (resident, timings) = Resident::build(root, run)?;
-    Ok((resident.into_graph(), timings))
 }

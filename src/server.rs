@@ -69,7 +69,7 @@ pub use log::LogSink;
 pub use observe::{CallState, ServerState};
 pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
-pub use repositories::{Patience, Repositories};
+pub use repositories::{Patience, Repositories, Unavailable};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, serve};
 pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
 pub use upstream::{Examined, Listing, Target, TargetError, examine};

@@ -70,7 +70,9 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
-    let tables = Tables::new(&files, &project_files);
+    // As a change has them, which has all of every file at hand.
+    let mut tables = Tables::default();
+    tables.update(&files, None, &project_files, &mut Vec::new());
     let resolutions = (0..files.len())
         .map(|position| tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution)
         .collect();

@@ -21,7 +21,7 @@ class Program:
         return self._run(["--version"]).strip()
 
     def export(self, root, path):
-        """Indexes a project and writes its call edges, one JSON object a line."""
+        """Indexes a project and writes the call edges of that index, from which `trace` answers too, one JSON object a line."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as file:
             self._run(["export", "calls", "--root", root], file)

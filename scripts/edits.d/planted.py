@@ -18,4 +18,18 @@ class Planted:
         return {VARIABLE: self.name}
 
 
-PLANTED: list[Planted] = []
+PLANTED: list[Planted] = [
+    Planted("shifted_answers"),
+    Planted("lost_file"),
+    Planted("missed_removal"),
+    Planted("missed_dependent"),
+    Planted("stale_key"),
+    Planted("stale_count"),
+    Planted("unsorted_files"),
+    Planted("kept_target"),
+    Planted("kept_edges"),
+    Planted("kept_imports"),
+    Planted("stale_project_file"),
+    Planted("unmarked_names"),
+    Planted("stale_footprint"),
+]

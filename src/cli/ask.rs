@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -57,6 +58,12 @@ fn long_name(parameter: &'static Parameter) -> &'static str {
     NAMES.get(parameter.name).map_or(parameter.name, String::as_str)
 }
 
+/// The repository at a root, for somebody who waits until its index reflects its files.
+pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
+    let patience = Patience { first: TO_THE_END, renewal: TO_THE_END };
+    Repositories::new(Ok(config.clone()), Some(root), patience)
+}
+
 /// Runs the command of a tool.
 pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
     let root = RootArgument { root: matches.get_one::<String>("root").map(Into::into) }.repository(config)?.root;
@@ -65,9 +72,7 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
         .filter(|parameter| parameter.name != "root")
         .map(|parameter| (parameter.name, words(parameter, matches)));
     let arguments = server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty())).map_err(Stop::Usage)?;
-    let patience = Patience { first: TO_THE_END, renewal: TO_THE_END };
-    let repositories = Repositories::new(Ok(config.clone()), Some(root), patience);
-    let person = Person { cancel: CancelToken::new(), bar: Bar::new() };
+    let (repositories, person) = (repositories(config, root), Person::new());
     let form = if matches.get_flag("json") { Form::Json } else { Form::Text };
     let reply = server::call(tool, &arguments, &repositories, &person, form);
     drop(person);
@@ -101,9 +106,15 @@ fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
 }
 
 /// Somebody who waits at a terminal: nothing is queued, nothing is withdrawn.
-struct Person {
+pub(super) struct Person {
     cancel: CancelToken,
     bar: Bar,
+}
+
+impl Person {
+    pub(super) fn new() -> Self {
+        Self { cancel: CancelToken::new(), bar: Bar::new() }
+    }
 }
 
 impl Host for Person {

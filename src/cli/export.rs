@@ -1,17 +1,18 @@
-//! `cograph export`: parts of the graph as JSON lines for other programs.
+//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all questions are answered from.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::fmt::Write as _;
+use std::io::Write as _;
 
 use super::json::Object;
 use super::output::to_stdout;
-use super::{RootArgument, Stop};
+use super::{RootArgument, Stop, ask};
 use crate::config::Config;
-use crate::index::{self, Run};
-use crate::model::cancel::CancelToken;
-use crate::model::facts::{FileFacts, LocalSymbol, Site, Symbol, flags};
-use crate::model::graph::{FileId, FileRecord, Graph, Resolution, SymbolRef, Target};
-use crate::model::{SiteKind, SymbolKind, Verdict};
+use crate::index::IndexError;
+use crate::model::facts::flags;
+use crate::model::{SiteKind, Span, SymbolKind, Verdict};
+use crate::server::Unavailable;
+use crate::store::{FileKey, FileRow, SiteRow, SiteTarget, Snapshot, StoreError, SymbolKey, SymbolRow};
 
 /// What is exported.
 #[derive(Debug, clap::Subcommand)]
@@ -22,94 +23,172 @@ pub(super) enum Command {
 
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     let Command::Calls(root) = command;
-    let repository = root.repository(config)?;
-    let (graph, _) = index::build_graph(&repository.root, &Run::quiet(config.limits, &CancelToken::new()))?;
-    let calls = calls(&graph);
-    to_stdout(|out| calls.iter().try_for_each(|(pair, call)| write_call(out, &graph, *pair, call)))
+    let repositories = ask::repositories(config, root.repository(config)?.root);
+    let person = ask::Person::new();
+    let snapshot = repositories.whole(&person)?;
+    drop(person);
+    let mut calls = Calls::new(&snapshot)?;
+    for place in 0..calls.files.len() {
+        let lines = calls.of_file(place)?;
+        to_stdout(|out| out.write_all(lines.as_bytes()))?;
+    }
+    Ok(())
 }
 
-/// The function around a site, or the file where there is none; and what it calls.
-type Pair = ((FileId, Option<LocalSymbol>), SymbolRef);
+/// What is read of a store: pairs of caller and callee in the order of their files and of their places there.
+struct Calls<'s> {
+    snapshot: &'s Snapshot,
+    /// By path, which is not the order of their keys once files were added.
+    files: Vec<FileRow>,
+    places: BTreeMap<FileKey, usize>,
+    /// Those met so far: most of them are called from several files.
+    callees: BTreeMap<SymbolKey, Callee>,
+}
 
-/// The best-proven call of a pair: the first site with the strongest verdict.
-struct Call {
-    kind: SiteKind,
+/// What is said of a symbol that is called.
+struct Callee {
+    /// The place of its file.
+    file: usize,
+    name: Box<str>,
     line: u32,
-    verdict: Verdict,
-    step: &'static str,
+    kind: SymbolKind,
 }
 
-/// Calls and constructions that are resolved or likely, one entry a pair.
-fn calls(graph: &Graph) -> BTreeMap<Pair, Call> {
-    let mut calls = BTreeMap::new();
-    for (position, (file, resolution)) in graph.files.iter().zip(&graph.resolutions).enumerate() {
-        let Ok(facts) = &file.content else { continue };
-        let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-        for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
-            if let Some((callee, call)) = call(site, resolved) {
-                let entry = calls.entry(((id, caller(facts, site)), callee));
-                entry
-                    .and_modify(|known: &mut Call| {
-                        if call.verdict < known.verdict {
-                            *known = call_copy(&call)
-                        }
-                    })
-                    .or_insert(call);
+/// The function around a site, or none at the top of a file; and what it calls, with the place of its file first.
+type Pair = (Option<SymbolKey>, (usize, SymbolKey));
+
+impl<'s> Calls<'s> {
+    fn new(snapshot: &'s Snapshot) -> Result<Self, StoreError> {
+        let files = snapshot.files()?;
+        let places = files.iter().enumerate().map(|(place, file)| (file.key, place)).collect();
+        Ok(Self { snapshot, files, places, callees: BTreeMap::new() })
+    }
+
+    /// The lines for the callers in a file.
+    fn of_file(&mut self, place: usize) -> Result<String, StoreError> {
+        let file = &self.files[place];
+        let mut sites = self.snapshot.sites_of(file)?;
+        sites.retain(is_call);
+        if sites.is_empty() {
+            return Ok(String::new());
+        }
+        let symbols = Symbols { first: file.first_symbol, rows: self.snapshot.symbols_of(file)? };
+        let best = self.best_of_each_pair(&symbols, sites)?;
+        let mut lines = String::new();
+        for ((caller, (_, callee)), call) in best {
+            let (caller, callee) = (caller.and_then(|caller| symbols.get(caller)), &self.callees[&callee]);
+            // What has no name cannot be told from others.
+            if !callee.name.is_empty() {
+                let _ = writeln!(lines, "{}", self.line(place, caller, callee, &call));
             }
         }
+        Ok(lines)
     }
-    calls
-}
 
-fn call(site: &Site, resolution: &Resolution) -> Option<(SymbolRef, Call)> {
-    let Target::Symbol(callee) = resolution.target else { return None };
-    let is_call = matches!(site.kind, SiteKind::Call | SiteKind::Construct);
-    let is_known = matches!(resolution.verdict, Verdict::Resolved | Verdict::Likely);
-    let call = Call { kind: site.kind, line: site.at.line, verdict: resolution.verdict, step: resolution.step.word() };
-    (is_call && is_known).then_some((callee, call))
-}
-
-fn call_copy(call: &Call) -> Call {
-    Call { ..*call }
-}
-
-/// The innermost function around a site: closures and local values belong to the named function around them.
-fn caller(facts: &FileFacts, site: &Site) -> Option<LocalSymbol> {
-    let mut around = site.enclosing;
-    while let Some(position) = around.get() {
-        let symbol = &facts.symbols[position];
-        let is_code = symbol.kind.is_callable() || symbol.kind == SymbolKind::Test;
-        if is_code || symbol.flags & flags::FUNCTION_VALUE != 0 {
-            return Some(around);
+    /// The best-proven call of each pair: the first site with the strongest verdict.
+    fn best_of_each_pair(&mut self, symbols: &Symbols, sites: Vec<SiteRow>) -> Result<BTreeMap<Pair, SiteRow>, StoreError> {
+        let mut best: BTreeMap<Pair, SiteRow> = BTreeMap::new();
+        for site in sites {
+            let SiteTarget::Symbol(callee) = site.target else { continue };
+            let Some(callee_file) = self.meet(callee)? else { continue };
+            let pair = (symbols.caller(&site), (callee_file, callee));
+            match best.get_mut(&pair) {
+                Some(known) if known.verdict <= site.verdict => {}
+                Some(known) => *known = site,
+                None => drop(best.insert(pair, site)),
+            }
         }
-        around = symbol.container;
+        Ok(best)
     }
-    None
+
+    /// Gets to know a callee; gives the place of its file.
+    fn meet(&mut self, callee: SymbolKey) -> Result<Option<usize>, StoreError> {
+        if let Some(known) = self.callees.get(&callee) {
+            return Ok(Some(known.file));
+        }
+        let Some(row) = self.snapshot.symbol(callee)? else { return Ok(None) };
+        let Some(&file) = self.places.get(&row.file) else { return Ok(None) };
+        self.callees.insert(callee, Callee { file, name: row.name_text, line: row.name_at.line, kind: row.kind });
+        Ok(Some(file))
+    }
+
+    fn line(&self, caller_file: usize, caller: Option<&SymbolRow>, callee: &Callee, call: &SiteRow) -> String {
+        let line = Object::new().text("caller_file", self.files[caller_file].path.as_str());
+        let line = match caller.filter(|caller| !caller.name_text.is_empty()) {
+            Some(caller) => line.text("caller_name", &caller.name_text).number("caller_line", u64::from(caller.name_at.line)),
+            None => line.text("caller_name", "<module>").number("caller_line", 0).boolean("module", true),
+        };
+        let kind = if callee.kind == SymbolKind::Macro { "macro" } else { call.kind.word() };
+        line.text("callee_file", self.files[callee.file].path.as_str())
+            .text("callee_name", &callee.name)
+            .number("callee_line", u64::from(callee.line))
+            .text("kind", kind)
+            .number("site_line", u64::from(call.at.line))
+            .text("verdict", call.verdict.word())
+            .text("step", call.step.word())
+            .finish()
+    }
 }
 
-fn write_call(out: &mut impl Write, graph: &Graph, ((file, caller), callee): Pair, call: &Call) -> io::Result<()> {
-    let caller_file = &graph.files[file.0 as usize];
-    let callee_file = &graph.files[callee.file.0 as usize];
-    let mut line = Object::new().text("caller_file", caller_file.path.as_str());
-    line = match caller.and_then(|caller| symbol(caller_file, caller)) {
-        Some((name, caller)) => line.text("caller_name", name).number("caller_line", u64::from(caller.name_at.line)),
-        None => line.text("caller_name", "<module>").number("caller_line", 0).boolean("module", true),
-    };
-    let Some((name, target)) = symbol(callee_file, callee.symbol) else { return Ok(()) };
-    let kind = if target.kind == SymbolKind::Macro { "macro" } else { call.kind.word() };
-    let line = line
-        .text("callee_file", callee_file.path.as_str())
-        .text("callee_name", name)
-        .number("callee_line", u64::from(target.name_at.line))
-        .text("kind", kind)
-        .number("site_line", u64::from(call.line))
-        .text("verdict", call.verdict.word())
-        .text("step", call.step);
-    writeln!(out, "{}", line.finish())
+/// Whether a site is a call or a construction that is resolved or likely.
+fn is_call(site: &SiteRow) -> bool {
+    let is_call = matches!(site.kind, SiteKind::Call | SiteKind::Construct);
+    is_call && matches!(site.verdict, Verdict::Resolved | Verdict::Likely)
 }
 
-fn symbol(file: &FileRecord, symbol: LocalSymbol) -> Option<(&str, &Symbol)> {
-    let facts = file.content.as_ref().ok()?;
-    let symbol = facts.symbols.get(symbol.get()?)?;
-    Some((facts.names.get(symbol.name.get()?)?, symbol))
+/// The symbols of one file, in order of their start.
+struct Symbols {
+    /// The key of the first one.
+    first: u32,
+    rows: Vec<SymbolRow>,
+}
+
+impl Symbols {
+    fn place(&self, key: SymbolKey) -> Option<usize> {
+        let place = key.0.checked_sub(self.first)? as usize;
+        (place < self.rows.len()).then_some(place)
+    }
+
+    fn get(&self, key: SymbolKey) -> Option<&SymbolRow> {
+        self.place(key).map(|place| &self.rows[place])
+    }
+
+    /// The innermost function around a site: closures and local values belong to the named function around them.
+    fn caller(&self, site: &SiteRow) -> Option<SymbolKey> {
+        let mut around = self.place(site.enclosing?);
+        while let Some(place) = around {
+            let symbol = &self.rows[place];
+            let is_code = symbol.kind.is_callable() || symbol.kind == SymbolKind::Test;
+            if is_code || symbol.flags & flags::FUNCTION_VALUE != 0 {
+                return Some(symbol.key);
+            }
+            around = self.written_in(place);
+        }
+        None
+    }
+
+    /// The symbol that another is written inside of. Its container is another one if it is a member that is defined outside of
+    /// its type's body.
+    fn written_in(&self, place: usize) -> Option<usize> {
+        let symbol = &self.rows[place];
+        let is_around = |outer: &usize| *outer < place && encloses(&self.rows[*outer].extent, &symbol.extent);
+        let container = self.place(symbol.container?);
+        container.filter(is_around).or_else(|| (0..place).rev().find(is_around))
+    }
+}
+
+fn encloses(outer: &Span, inner: &Span) -> bool {
+    outer.start_byte <= inner.start_byte && inner.end_byte <= outer.end_byte
+}
+
+impl From<Unavailable> for Stop {
+    fn from(Unavailable { what, hint }: Unavailable) -> Self {
+        Self::Failure { message: what, hint }
+    }
+}
+
+impl From<StoreError> for Stop {
+    fn from(error: StoreError) -> Self {
+        IndexError::from(error).into()
+    }
 }

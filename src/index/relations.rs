@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::faults::{Fault, planted};
 use crate::model::graph::{FileResolution, Relation};
 
 /// What each file speaks of, wherever it starts.
@@ -48,7 +47,7 @@ impl Relations {
     /// A file speaks of these now. Adds the files to `homes` in which others may start than before.
     pub(super) fn set(&mut self, speaker: usize, relations: Vec<Relation>, homes: &mut BTreeSet<usize>) {
         homes.insert(speaker);
-        for home in strays(speaker, &self.spoken[speaker]).filter(|_| !planted(Fault::StrayRelation)) {
+        for home in strays(speaker, &self.spoken[speaker]) {
             homes.insert(home);
             if let Some(speakers) = self.from_elsewhere.get_mut(&home) {
                 speakers.remove(&speaker);

@@ -11,14 +11,14 @@ use super::progress::{Phase, Stopwatch, Timing};
 use super::relations::{self, Relations};
 use super::resolve::resolve;
 use super::saved::{self, Known, Loaded};
-use super::take_in::{self, TakenIn};
+use super::take_in;
 use super::workers::Workers;
 use super::{IndexError, Progress, Run};
 use crate::faults::{Fault, planted};
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
 use crate::model::{RepoPath, SkipReason};
 use crate::resolve::{Asked, ProjectFile, Resolved, Tables, Updated};
-use crate::source::{self, WalkedFile, WalkedKind};
+use crate::source::{WalkedFile, WalkedKind};
 use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Places, Snapshot, WriterLock};
 
 /// One repository.
@@ -38,46 +38,9 @@ pub(super) struct Resident {
 }
 
 impl Resident {
-    /// Reads and resolves a whole repository.
-    pub(super) fn build(root: &Path, run: &Run) -> Result<(Self, Vec<Timing>), IndexError> {
-        let mut stopwatch = Stopwatch::start();
-        (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
-        let walk = source::walk(root, run.limits.threads, run.cancel)?;
-        let plan = plan::plan(walk);
-        stopwatch.lap(Phase::Walk);
-
-        let workers = Workers::start(root, &run.limits)?;
-        let TakenIn { files, project_files } = take_in::take_in(root, &plan, run, &workers);
-        run.check(root)?;
-        stopwatch.lap(Phase::Extract);
-
-        let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
-        (run.progress)(Progress { phase: Phase::Tables, done: 0, total: 0 });
-        let tables = workers.run(|| Tables::new(&files, &project_files)).map_err(failed)?;
-        stopwatch.lap(Phase::Tables);
-        let results = resolve(&tables, &files, 0..files.len(), run, &workers);
-        run.check(root)?;
-        let mut resolutions = vec![FileResolution::default(); files.len()];
-        let mut asked = vec![Asked::default(); files.len()];
-        for (position, resolved) in results {
-            resolutions[position] = resolved.resolution;
-            asked[position] = resolved.asked;
-        }
-        let relations = Relations::bring_home(&mut resolutions);
-        stopwatch.lap(Phase::Resolve);
-        let graph = Graph { files, resolutions };
-        let neighbours = plan.into_neighbours();
-        let resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
-        Ok((resident, stopwatch.laps()))
-    }
-
     /// The state of the store that holds the graph.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.identity
-    }
-
-    pub(super) fn into_graph(self) -> Graph {
-        self.graph
     }
 
     /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
@@ -185,9 +148,7 @@ impl Resident {
         places.dedup();
         let mut kept = Ok(None);
         let after = amendment.write(lock, (store, identity), &mut keys, |keys, after| {
-            let is_changed = |place: usize| {
-                changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok() && !planted(Fault::StaleFacts)
-            };
+            let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
             let piece = self.known_by(keys).piece(&places, is_changed, has_project_files);
             kept = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
         })?;
@@ -236,7 +197,9 @@ impl Resident {
             taken.files.into_iter().filter_map(put).collect()
         } else {
             self.graph.files.extend(taken.files);
-            self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
+            if !planted(Fault::UnsortedFiles) {
+                self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
+            }
             let files = &self.graph.files;
             ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
         };
@@ -285,7 +248,9 @@ impl Resident {
             self.relations.set(place, std::mem::take(&mut resolution.relations), &mut homes);
             let old = std::mem::replace(&mut self.graph.resolutions[place], resolution);
             at_home_before.insert(place, old.relations.clone());
-            self.asked[place] = asked;
+            if !planted(Fault::StaleFootprint) {
+                self.asked[place] = asked;
+            }
             if is_changed(place) {
                 before.replaced.push(old);
             } else {

@@ -1,4 +1,4 @@
-//! Resolves all files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
+//! Resolves files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
 //! the whole program.
 
 use super::Run;

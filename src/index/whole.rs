@@ -56,7 +56,8 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     stopwatch.lap(Phase::Tables);
 
     let resolving = Resolving::new(&draft, &tables, &files, run, Counter::start(Phase::Resolve, files.len(), run.progress));
-    let found = in_order(workers.map(&largest_first(&pieces), run, |number| resolving.piece(pieces[number])))?;
+    let found =
+        in_order(workers.map(&largest_first(&pieces), run, |number| resolving.piece(pieces[number], ranges[number].len())))?;
     run.check(root)?;
     let references = resolving.into_references();
     let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
@@ -222,7 +223,8 @@ impl<'r> Resolving<'r> {
         Self { draft, tables, files, run, counter, references }
     }
 
-    fn piece(&self, facts: Placed) -> Result<Found, StoreError> {
+    /// Resolves the piece of so many files, of which those that were skipped have no facts.
+    fn piece(&self, facts: Placed, files: usize) -> Result<Found, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
         let (mut piece, mut words) = (PieceWriter::default(), WordsOfNames::default());
@@ -245,6 +247,7 @@ impl<'r> Resolving<'r> {
             );
             self.counter.add_one();
         }
+        (opened.entries.len()..files).for_each(|_| self.counter.add_one());
         Ok(Found { placed: self.draft.add(&piece.finish(None))?, strays })
     }
 

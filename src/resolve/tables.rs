@@ -96,19 +96,7 @@ impl Prepared {
 }
 
 impl Tables {
-    /// Prepares resolution. `files` are sorted by path.
-    pub fn new(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
-        let mut names = Names::default();
-        let prepare = |record: &FileRecord| {
-            let facts = record.content.as_ref().ok()?;
-            let own = facts.names.iter().map(|text| names.intern(text)).collect();
-            Some(Prepared::of(facts, own, None))
-        };
-        let prepared = files.iter().map(prepare).collect();
-        Self::of(files, prepared, names, project_files.to_vec())
-    }
-
-    /// The same for files that are prepared already, in terms of `names`.
+    /// The tables of files that are sorted by path and prepared in terms of `names`.
     pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, mut names: Names, project_files: Vec<ProjectFile>) -> Self {
         let file = |(record, prepared): (&FileRecord, Option<Prepared>)| {
             let content = prepared.and_then(|Prepared(table)| {

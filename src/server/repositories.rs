@@ -34,11 +34,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 
 /// Why a repository cannot be asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Unavailable {
+pub struct Unavailable {
     /// What went wrong.
-    pub(super) what: String,
+    pub what: String,
     /// What the caller can do.
-    pub(super) hint: String,
+    pub hint: String,
 }
 
 /// How long calls wait for an index.
@@ -171,6 +171,18 @@ impl Repositories {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         Ok(readiness)
+    }
+
+    /// The store of the repository of calls that name none, for those who read it as a whole: it reflects the files as they are,
+    /// or there is none, because what it misses could not be said beside what it has.
+    pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
+        match self.open(None, true, &About::default(), host)? {
+            Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
+            Readiness::Ready(opened) => match opened.stale() {
+                Some(stale) => Err(unavailable(&format!("the index does not reflect the files: {stale}"), "ask again")),
+                None => Ok(opened.snapshot),
+            },
+        }
     }
 
     fn open_at(&self, repository: Repository, question: &Question) -> Result<Readiness, Unavailable> {

@@ -74,7 +74,8 @@ impl Published {
     }
 }
 
-/// Writes `graph` as the repository's next generation; see [`publish_files`].
+/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone, which make up graphs that no
+/// sources have: a build writes files as they come.
 pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
     lock.remove_leftovers();
     let files = graph.files.iter().enumerate().map(|(place, record)| {

@@ -74,6 +74,26 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
 }
 
 #[test]
+fn an_index_that_cannot_be_renewed_is_not_exported() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    a()\n")]);
+    let (directory, _) = indexed(&repository);
+    set_mode(&directory, 0o555);
+    let export = || {
+        let arguments = ["export", "calls", "--root"];
+        let mut program = program_with_few_rights(&repository.beside("."), &repository.beside("cache"));
+        program.args(arguments).arg(repository.root()).output().expect("the program starts")
+    };
+    let output = export();
+    assert_eq!((output.status.code(), stdout(&output).lines().count()), (Some(0), 1), "{}", stderr(&output));
+    repository.write("a.py", b"def b():\n    b()\n");
+    let output = export();
+    set_mode(&directory, 0o755);
+    assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), ""), "{}", stderr(&output));
+    let message = stderr(&output);
+    assert!(message.contains("1 file not taken in") && message.contains("hint:"), "{message}");
+}
+
+#[test]
 fn a_cache_that_is_a_file_is_named() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
     let output = program(&repository.beside("cache")).arg("index").arg(repository.root()).output().expect("the program starts");

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 
 use cograph::model::{ProblemKind, SkipReason, Step};
 
-use super::setup::{Repository, file, paths, skipped, symbols};
+use super::setup::{Repository, file, paths, skipped, symbol_rows, symbols};
 
 #[test]
 fn encodings_are_read_or_reported() {
@@ -22,41 +22,41 @@ fn encodings_are_read_or_reported() {
         ("foreign.py", b"\xe9\xe8\xe0\xe7\xf9 \xe9\xe8\xe0\xe7\xf9\n"),
         ("empty.py", b""),
     ]);
-    let graph = repository.graph();
-    assert_eq!(symbols(&graph, "bom.py"), ["after_mark"]);
-    assert_eq!(symbols(&graph, "crlf.py"), ["first", "second"]);
-    assert_eq!(symbols(&graph, "latin1.py"), ["latin"]);
-    assert_eq!(symbols(&graph, "utf16.py"), ["from_utf16"]);
-    assert_eq!(symbols(&graph, "empty.py"), [""; 0]);
-    assert_eq!(skipped(&graph, "nul.py"), SkipReason::Binary);
-    assert_eq!(skipped(&graph, "foreign.py"), SkipReason::Encoding);
+    let store = repository.store();
+    assert_eq!(symbols(&store, "bom.py"), ["after_mark"]);
+    assert_eq!(symbols(&store, "crlf.py"), ["first", "second"]);
+    assert_eq!(symbols(&store, "latin1.py"), ["latin"]);
+    assert_eq!(symbols(&store, "utf16.py"), ["from_utf16"]);
+    assert_eq!(symbols(&store, "empty.py"), [""; 0]);
+    assert_eq!(skipped(&store, "nul.py"), SkipReason::Binary);
+    assert_eq!(skipped(&store, "foreign.py"), SkipReason::Encoding);
 
-    let problems = &file(&graph, "latin1.py").content.as_ref().expect("indexed").problems;
-    let places: Vec<_> = problems.iter().map(|problem| (problem.kind, problem.first_line, problem.last_line)).collect();
+    let problems = store.problems_of(file(&store, "latin1.py").key).expect("the store can be read");
+    let places: Vec<_> = problems.iter().map(|row| (row.problem.kind, row.problem.first_line, row.problem.last_line)).collect();
     assert_eq!(places, [(ProblemKind::Encoding, 1, 3)]);
 
-    let crlf = file(&graph, "crlf.py").content.as_ref().expect("indexed");
-    let lines: Vec<_> = crlf.symbols.iter().map(|symbol| (symbol.name_at.line, symbol.name_at.column)).collect();
+    let crlf = symbol_rows(&store, "crlf.py");
+    let lines: Vec<_> = crlf.iter().map(|symbol| (symbol.name_at.line, symbol.name_at.column)).collect();
     assert_eq!(lines, [(1, 4), (4, 4)], "a carriage return is no line of its own");
 }
 
 #[test]
 fn binary_data_under_any_name_is_skipped() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
-    let graph = Repository::with(&[("picture.png", png), ("picture.py", png), ("tool", png)]).graph();
-    assert_eq!(skipped(&graph, "picture.png"), SkipReason::NoLanguage);
-    assert_eq!(skipped(&graph, "picture.py"), SkipReason::Binary);
-    assert_eq!(skipped(&graph, "tool"), SkipReason::NoLanguage);
+    let store = Repository::with(&[("picture.png", png), ("picture.py", png), ("tool", png)]).store();
+    assert_eq!(skipped(&store, "picture.png"), SkipReason::NoLanguage);
+    assert_eq!(skipped(&store, "picture.py"), SkipReason::Binary);
+    assert_eq!(skipped(&store, "tool"), SkipReason::NoLanguage);
 }
 
 #[test]
 fn a_module_that_cannot_be_read_costs_its_importers_nothing() {
     let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    broken.run()\n    part()\n    \
                 other.deep.call()\n";
-    let graph = Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).graph();
-    assert_eq!(skipped(&graph, "broken.py"), SkipReason::Binary);
-    let at = graph.files.iter().position(|file| file.path.as_str() == "app.py").expect("it is there");
-    let steps: Vec<_> = graph.resolutions[at].sites.iter().map(|site| site.step).collect();
+    let store = Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).store();
+    assert_eq!(skipped(&store, "broken.py"), SkipReason::Binary);
+    let sites = store.sites_of(&file(&store, "app.py")).expect("the store can be read");
+    let steps: Vec<_> = sites.iter().map(|site| site.step).collect();
     assert!(steps.len() >= 6 && steps.iter().all(|step| *step != Step::Fault), "{steps:?}");
 }
 
@@ -65,19 +65,19 @@ fn a_file_of_200_megabytes_is_not_read() {
     let repository = Repository::with(&[("small.py", b"def small():\n    pass\n")]);
     let large = File::create(repository.root().join("large.py")).expect("created");
     large.set_len(200 << 20).expect("the file system has sparse files");
-    let graph = repository.graph();
-    assert_eq!(skipped(&graph, "large.py"), SkipReason::TooLarge);
-    assert_eq!(file(&graph, "large.py").stamp.hash, 0, "it was not read");
-    assert_eq!(symbols(&graph, "small.py"), ["small"]);
+    let store = repository.store();
+    assert_eq!(skipped(&store, "large.py"), SkipReason::TooLarge);
+    assert_eq!(file(&store, "large.py").hash, 0, "it was not read");
+    assert_eq!(symbols(&store, "small.py"), ["small"]);
 }
 
 #[test]
 fn five_megabytes_on_one_line_are_skipped_for_their_size_and_a_shorter_line_for_its_length() {
     let five = [b"x = '".as_slice(), &vec![b'a'; 5 << 20], b"'\n"].concat();
     let one = [b"x = '".as_slice(), &vec![b'a'; 1 << 20], b"'\n"].concat();
-    let graph = Repository::with(&[("five.py", &five), ("one.py", &one)]).graph();
-    assert_eq!(skipped(&graph, "five.py"), SkipReason::TooLarge);
-    assert_eq!(skipped(&graph, "one.py"), SkipReason::LongLine);
+    let store = Repository::with(&[("five.py", &five), ("one.py", &one)]).store();
+    assert_eq!(skipped(&store, "five.py"), SkipReason::TooLarge);
+    assert_eq!(skipped(&store, "one.py"), SkipReason::LongLine);
 }
 
 #[test]
@@ -91,10 +91,11 @@ fn ten_thousand_nested_brackets_are_reported_in_every_language() {
         languages += 1;
         for (kind, text) in [("open", &lines), ("closed", &closed)] {
             let name = format!("{kind}.{extension}");
-            let graph = Repository::with(&[(&name, text.as_bytes())]).graph();
-            let facts = file(&graph, &name).content.as_ref();
-            let facts = facts.unwrap_or_else(|reason| panic!("{} {kind}: {reason:?}", language.name));
-            assert!(!facts.problems.is_empty(), "{} {kind}: the region is reported", language.name);
+            let store = Repository::with(&[(&name, text.as_bytes())]).store();
+            let file = file(&store, &name);
+            assert_eq!(file.skipped, None, "{} {kind}", language.name);
+            let problems = store.problems_of(file.key).expect("the store can be read");
+            assert!(!problems.is_empty(), "{} {kind}: the region is reported", language.name);
         }
     }
     assert_eq!(languages, cograph::grammar::all().len(), "every language has an extension in this list");
@@ -118,11 +119,11 @@ fn links_are_recorded_and_not_followed() {
     symlink(".", root.join("real/loop")).expect("linked");
     symlink("/", root.join("out")).expect("linked");
     symlink("gone.py", root.join("dangling.py")).expect("linked");
-    let graph = repository.graph();
-    assert_eq!(paths(&graph), ["dangling.py", "out", "real/a.py", "real/b.py", "real/loop"]);
-    assert_eq!(symbols(&graph, "real/a.py"), ["a"]);
+    let store = repository.store();
+    assert_eq!(paths(&store), ["dangling.py", "out", "real/a.py", "real/b.py", "real/loop"]);
+    assert_eq!(symbols(&store, "real/a.py"), ["a"]);
     for path in ["dangling.py", "out", "real/b.py", "real/loop"] {
-        assert_eq!(skipped(&graph, path), SkipReason::Symlink, "{path}");
+        assert_eq!(skipped(&store, path), SkipReason::Symlink, "{path}");
     }
 }
 
@@ -131,9 +132,9 @@ fn pipes_are_recorded_and_do_not_block() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let pipe = repository.root().join("pipe.py");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o644.into(), 0).expect("a pipe");
-    let graph = repository.graph();
-    assert_eq!(skipped(&graph, "pipe.py"), SkipReason::Special);
-    assert_eq!(symbols(&graph, "a.py"), ["a"]);
+    let store = repository.store();
+    assert_eq!(skipped(&store, "pipe.py"), SkipReason::Special);
+    assert_eq!(symbols(&store, "a.py"), ["a"]);
 }
 
 #[test]
@@ -143,10 +144,10 @@ fn names_that_are_not_utf8_have_a_path_and_are_read() {
     write(b"caf\xe9.py", "def one():\n    pass\n");
     write(b"caf%E9.py", "def two():\n    pass\n");
     write("caf\u{e9}.py".as_bytes(), "def three():\n    pass\n");
-    let graph = repository.graph();
-    assert_eq!(symbols(&graph, "caf%E9.py"), ["one"]);
-    assert_eq!(symbols(&graph, "caf%25E9.py"), ["two"]);
-    assert_eq!(symbols(&graph, "caf\u{e9}.py"), ["three"]);
+    let store = repository.store();
+    assert_eq!(symbols(&store, "caf%E9.py"), ["one"]);
+    assert_eq!(symbols(&store, "caf%25E9.py"), ["two"]);
+    assert_eq!(symbols(&store, "caf\u{e9}.py"), ["three"]);
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn what_is_walked_is_what_the_documentation_says() {
         ("module/a.py", b""),
     ]);
     assert_eq!(
-        paths(&repository.graph()),
+        paths(&repository.store()),
         [
             ".hidden.py",
             ".tool/script.py",

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use cograph::model::{SkipReason, Step};
 
 use super::setup::Repository;
-use crate::incremental::{contents, dump};
-use crate::sample::Cache;
+use crate::incremental::assert_says_what_is_there;
 
 /// A small generator of numbers, so that a failure can be repeated.
 struct Random(u64);
@@ -93,21 +92,20 @@ fn scrambled_sources_cost_no_file() {
         for (path, source) in &sources {
             repository.write(path, &mutate(source, &mut random));
         }
-        let graph = repository.graph();
+        let store = repository.store();
         let mut indexed = 0;
-        for (file, resolution) in graph.files.iter().zip(&graph.resolutions) {
+        for file in store.files().expect("the store can be read") {
             let text =
                 || fs::read(repository.root().join(file.path.as_str())).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            assert!(file.content.as_ref().err() != Some(&SkipReason::Quarantined), "round {round}, {}:\n{:?}", file.path, text());
-            assert!(resolution.sites.iter().all(|site| site.step != Step::Fault), "round {round}, {}:\n{:?}", file.path, text());
-            indexed += usize::from(file.content.is_ok());
+            let sites = store.sites_of(&file).expect("the store can be read");
+            assert!(file.skipped != Some(SkipReason::Quarantined), "round {round}, {}:\n{:?}", file.path, text());
+            assert!(sites.iter().all(|site| site.step != Step::Fault), "round {round}, {}:\n{:?}", file.path, text());
+            indexed += usize::from(file.skipped.is_none());
         }
         assert!(indexed * 2 > sources.len(), "most of them are indexed: {indexed} of {}", sources.len());
         if round == ROUNDS {
-            let cache = Cache::new();
             // Names and signatures that are like nothing else come out of a store as they went in.
-            let published = cache.publish(&graph).expect("it can be stored");
-            contents::assert_same(&dump::of(&published.path), &graph);
+            assert_says_what_is_there(&repository.location());
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use super::setup::{Repository, file, limits, program, program_with_few_rights, set_mode, stderr, stdout};
-use cograph::index::{IndexError, Run, build_graph};
+use cograph::index::{IndexError, Run};
 use cograph::model::cancel::CancelToken;
 
 #[test]
@@ -94,8 +94,8 @@ fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
     let cancel = CancelToken::new();
     let removed = |_| drop(fs::remove_dir_all(&root));
     // The first progress comes before the walk.
-    let ended = build_graph(&root, &Run { progress: &removed, ..Run::quiet(limits(), &cancel) });
-    assert!(matches!(&ended, Err(IndexError::Source(error)) if error.to_string().contains("root")), "{ended:?}");
+    let error = repository.indexed(&Run { progress: &removed, ..Run::quiet(limits(), &cancel) }).expect_err("it is gone");
+    assert!(matches!(&error, IndexError::Source(error) if error.to_string().contains("root")), "{error}");
 
     let repository = Repository::with(&[("a.py", b"x = 1\n")]);
     let root = repository.root();
@@ -104,7 +104,6 @@ fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
             drop(fs::remove_dir_all(&root));
         }
     };
-    let (graph, _) =
-        build_graph(&root, &Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) }).expect("the walk was done");
-    assert!(file(&graph, "a.py").content.is_err());
+    let store = repository.indexed(&Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) }).expect("the walk was done");
+    assert!(file(&store, "a.py").skipped.is_some());
 }

@@ -1,16 +1,18 @@
-//! What the tests of bad input share: a repository in a temporary directory, its graph, and the program run as a child.
+//! What the tests of bad input share: a repository in a temporary directory, what its store says, and the program run as a child.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::Arc;
+use std::time::Duration;
 
 use cograph::config::Limits;
-use cograph::index::{Run, build_graph};
+use cograph::index::{IndexError, Run, refresh};
 use cograph::model::SkipReason;
 use cograph::model::cancel::CancelToken;
-use cograph::model::graph::{FileRecord, Graph};
+use cograph::store::{FileRow, Location, Snapshot, Store, SymbolRow};
 use tempfile::TempDir;
 
 /// A directory with files in it, gone at the end of the test.
@@ -51,9 +53,21 @@ impl Repository {
         fs::write(path, bytes).expect("written");
     }
 
-    /// The graph of the repository, built with the usual limits.
-    pub(super) fn graph(&self) -> Graph {
-        build_graph(&self.root(), &Run::quiet(limits(), &CancelToken::new())).expect("the root can be read").0
+    /// Where its store is, if it has one.
+    pub(super) fn location(&self) -> Location {
+        Location::new(&self.beside("cache"), &self.root())
+    }
+
+    /// Brings the store up to date; gives what it says then.
+    pub(super) fn indexed(&self, run: &Run) -> Result<Snapshot, IndexError> {
+        let location = self.location();
+        refresh(&location, Duration::from_secs(60), run)?;
+        Ok(Arc::new(Store::open_newest(&location)?).snapshot(&CancelToken::new())?)
+    }
+
+    /// The same with the usual limits.
+    pub(super) fn store(&self) -> Snapshot {
+        self.indexed(&Run::quiet(limits(), &CancelToken::new())).expect("the root can be read")
     }
 }
 
@@ -62,25 +76,35 @@ pub(super) fn limits() -> Limits {
     Limits { threads: 2, ..Limits::default() }
 }
 
-/// The record of a file.
-pub(super) fn file<'a>(graph: &'a Graph, path: &str) -> &'a FileRecord {
-    let found = graph.files.iter().find(|file| file.path.as_str() == path);
-    found.unwrap_or_else(|| panic!("{path} is accounted for; there are {:?}", paths(graph)))
+/// What is said of a file.
+pub(super) fn file(store: &Snapshot, path: &str) -> FileRow {
+    let found = store.file_at(path).expect("the store can be read");
+    found.unwrap_or_else(|| panic!("{path} is accounted for; there are {:?}", paths(store)))
 }
 
-pub(super) fn paths(graph: &Graph) -> Vec<&str> {
-    graph.files.iter().map(|file| file.path.as_str()).collect()
+pub(super) fn paths(store: &Snapshot) -> Vec<String> {
+    store.paths().expect("the store can be read").into_iter().map(|(_, path)| path).collect()
 }
 
-/// The names of the symbols of a file that was indexed.
-pub(super) fn symbols<'a>(graph: &'a Graph, path: &str) -> Vec<&'a str> {
-    let facts = file(graph, path).content.as_ref().unwrap_or_else(|reason| panic!("{path} has facts, not {reason:?}"));
-    facts.symbols.iter().filter_map(|symbol| Some(&*facts.names[symbol.name.get()?])).collect()
+/// The named symbols of a file that was indexed.
+pub(super) fn symbol_rows(store: &Snapshot, path: &str) -> Vec<SymbolRow> {
+    let file = file(store, path);
+    assert_eq!(file.skipped, None, "{path} is indexed");
+    let mut symbols = store.symbols_of(&file).expect("the store can be read");
+    symbols.retain(|symbol| !symbol.name_text.is_empty());
+    symbols
+}
+
+/// Their names.
+pub(super) fn symbols(store: &Snapshot, path: &str) -> Vec<String> {
+    symbol_rows(store, path).into_iter().map(|symbol| symbol.name_text.into()).collect()
 }
 
 /// Why a file was skipped.
-pub(super) fn skipped(graph: &Graph, path: &str) -> SkipReason {
-    *file(graph, path).content.as_ref().expect_err("it has no facts")
+pub(super) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
+    let file = file(store, path);
+    assert_eq!((file.symbols, file.sites), (0, 0), "{path} has no facts");
+    file.skipped.expect("it was skipped")
 }
 
 /// The program, with a cache of its own and nothing else from this environment that it looks at.
