@@ -215,11 +215,15 @@ fn tools_of_others_are_listed_under_their_upstream_and_called() {
 #[test]
 fn a_client_hears_of_it_when_the_tools_have_become_others() {
     let scripts = place(&[]);
-    let grows = r#"*'"method":"tools/list"'*) say "{\"tools\":[{\"name\":\"t$n\",\"inputSchema\":{\"type\":\"object\"}}]}" ;;
+    let gate = scripts.path().join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().expect("it can be made").success());
+    // Its first list waits at the gate until the client has listed what there is without it.
+    let grows = r#"*'"method":"tools/list"'*) [ -n "$open" ] || read open < "$here/gate"; say "{\"tools\":[{\"name\":\"t$n\",\"inputSchema\":{\"type\":\"object\"}}]}" ;;
     *'"method":"tools/call"'*) n=1; echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; say '{"content":[]}' ;;"#;
     let mut client = client_of(&[script(&scripts, "grows", grows)]);
+    assert!(!tools(&mut client).contains(&"grows__t".to_owned()));
+    fs::write(&gate, "open\n").expect("somebody reads it");
     await_tool(&mut client, "grows__t");
-    // That it is there is told too, maybe after it was listed.
     client.wait_for("word of the first", |message| message["method"] == "notifications/tools/list_changed");
     client.seen.clear();
     client.call("c", "grows__t", json!({}));
