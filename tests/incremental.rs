@@ -7,6 +7,7 @@
 mod dump;
 mod edits;
 mod loss;
+mod order;
 mod reach;
 mod saved;
 mod sources;

@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -17,7 +17,8 @@ CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     uid INTEGER NOT NULL, generation INTEGER NOT NULL, fingerprint INTEGER NOT NULL, root BLOB NOT NULL,
     built_at_ns INTEGER NOT NULL, build_ns INTEGER NOT NULL,
-    files INTEGER NOT NULL, symbols INTEGER NOT NULL, sites INTEGER NOT NULL, symbol_names INTEGER NOT NULL
+    files INTEGER NOT NULL, symbols INTEGER NOT NULL, sites INTEGER NOT NULL, symbol_names INTEGER NOT NULL,
+    last_file INTEGER NOT NULL, last_symbol INTEGER NOT NULL
 );
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE language (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
