@@ -129,3 +129,19 @@ fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
     }
     assert!(states > 0 && in_place == states, "only {in_place} of {states} states were reached in place");
 }
+
+#[test]
+fn the_size_of_a_file_that_nobody_reads_is_that_of_now() {
+    let repository = Repository::new();
+    let write = |path: &str, text: &str| fs::write(repository.root().join(path), text).expect("written");
+    write("a.py", "def f():\n    pass\n");
+    write("go.work", "use a\n");
+    repository.refresh();
+    write("go.work", "use a\nuse b\n");
+    write("a.py", "def f():\n    pass\n\n");
+    repository.refresh();
+    assert_eq!(repository.dump("kept"), repository.fresh(), "with another change");
+    write("go.work", "use a\nuse b\nuse c\n");
+    repository.refresh();
+    assert_eq!(repository.dump("kept"), repository.fresh(), "alone");
+}

@@ -233,8 +233,10 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (WalkedKind::File, Some(SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable | SkipReason::Vanished)) => {
             false
         }
-        // A name that no language and no module system claims: whatever the bytes are, nobody reads them.
-        (WalkedKind::File, Some(SkipReason::NoLanguage)) if row.hash == 0 && file.path.extension().is_some() => true,
+        // A name that no language and no module system claims: whatever the bytes are, nobody reads them; their number is stored.
+        (WalkedKind::File, Some(SkipReason::NoLanguage)) if row.hash == 0 && file.path.extension().is_some() => {
+            row.size == file.stamp.size
+        }
         (WalkedKind::File, _) => row.size == file.stamp.size && row.modified_ns == file.stamp.modified_ns,
     }
 }
@@ -252,5 +254,5 @@ fn is_the_same(row: &FileRow, examined: &Examined) -> bool {
     if row.hash != 0 || examined.stamp.hash != 0 {
         return row.hash == examined.stamp.hash;
     }
-    examined.text.as_ref().err() == row.skipped.as_ref()
+    examined.text.as_ref().err() == row.skipped.as_ref() && examined.stamp.size == row.size
 }
