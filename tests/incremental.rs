@@ -12,6 +12,7 @@ mod edits;
 mod graph;
 mod loss;
 mod names;
+mod order;
 mod reach;
 mod saved;
 mod sources;
@@ -195,4 +196,20 @@ fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
         assert!(reached.states >= least && reached.known >= least / 6, "fewer than {least} states: {reached:?}");
         assert!(KINDS.iter().all(|kind| reached.kinds[kind] >= least / 2), "some tables were empty mostly: {reached:?}");
     }
+}
+
+#[test]
+fn the_size_of_a_file_that_nobody_reads_is_that_of_now() {
+    let repository = Repository::new();
+    let write = |path: &str, text: &str| fs::write(repository.root().join(path), text).expect("written");
+    write("a.py", "def f():\n    pass\n");
+    write("go.work", "use a\n");
+    repository.refresh();
+    write("go.work", "use a\nuse b\n");
+    write("a.py", "def f():\n    pass\n\n");
+    repository.refresh();
+    assert_eq!(repository.dump("kept"), repository.fresh(), "with another change");
+    write("go.work", "use a\nuse b\nuse c\n");
+    repository.refresh();
+    assert_eq!(repository.dump("kept"), repository.fresh(), "alone");
 }

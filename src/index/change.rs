@@ -290,7 +290,8 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (WalkedKind::File, Some(SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable | SkipReason::Vanished)) => {
             false
         }
-        (WalkedKind::File, _) if is_never_read(row, file) => true,
+        // Whatever the bytes are, nobody reads them; their number is stored.
+        (WalkedKind::File, _) if is_never_read(row, file) => row.size == file.stamp.size,
         (WalkedKind::File, _) => file.stamp.suggests_same_bytes(&row.stamp()),
     }
 }
@@ -316,5 +317,5 @@ fn is_the_same(row: &FileRow, examined: &Examined) -> bool {
     if row.hash != 0 || examined.stamp.hash != 0 {
         return row.hash == examined.stamp.hash;
     }
-    examined.text.as_ref().err() == row.skipped.as_ref()
+    examined.text.as_ref().err() == row.skipped.as_ref() && examined.stamp.size == row.size
 }

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 use super::lookup::Lookup;
 use super::{Certainty, Counts, QueryError, Tests};
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
-use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
 const MAX_RELATED: usize = 10_000;
@@ -101,7 +101,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 self.take_all(&mut gathered, overridden, Some(overridden))?;
             }
         }
-        Ok(gathered.finish())
+        Ok(gathered.finish(self.lookup.order()))
     }
 
     /// How many of the unresolved sites with a name count.
@@ -164,7 +164,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
             }
         }
-        Ok(gathered.finish())
+        Ok(gathered.finish(self.lookup.order()))
     }
 
     fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
@@ -184,7 +184,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             }
             SiteTarget::Candidates(set) if degree <= self.follow => {
                 gathered.counts.possible += 1;
-                for candidate in self.lookup.snapshot.candidates(set)? {
+                for candidate in self.lookup.candidates(set)? {
                     gathered.connect(End::Symbol(candidate), None, degree, site.clone());
                 }
             }
@@ -327,17 +327,16 @@ impl Gathered {
         edge.sites.push(site);
     }
 
-    fn finish(mut self) -> Neighbours {
+    fn finish(mut self, order: &KeyOrder) -> Neighbours {
         for edge in &mut self.edges {
-            // Keys of sites are in order of file and place.
-            edge.sites.sort_by_key(|site| site.key);
+            edge.sites.sort_by_key(|site| order.site(site));
             edge.sites.dedup_by_key(|site| site.key);
         }
         self.edges.sort_by_key(|edge| {
             let is_external = matches!(edge.end, End::External(_));
-            (is_external, edge.certainty, edge.through.is_some(), edge.sites.first().map(|site| site.key))
+            (is_external, edge.certainty, edge.through.is_some(), edge.sites.first().map(|site| order.site(site)))
         });
-        self.vague.sort_by_key(|(site, degree)| (*degree, site.key));
+        self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
         self.vague.dedup_by_key(|(site, _)| site.key);
         Neighbours { edges: self.edges, vague: self.vague, unlisted: self.unlisted, counts: self.counts }
     }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::lookup::Lookup;
 use super::{QueryError, Total, names};
 use crate::model::cancel::CancelToken;
-use crate::store::{FileKey, NameKey, Snapshot, SymbolHead, SymbolKey};
+use crate::store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 
 /// Names that are looked at; if more begin like this, the total is a lower bound.
 const MAX_NAMES: usize = 10_000;
@@ -136,7 +136,7 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
     let mut total = 0;
     let mut ranked = Vec::with_capacity(names.len());
     for (key, name) in names {
-        let places = places(&lookup.snapshot.symbol_heads(key)?);
+        let places = places(lookup.order(), &lookup.snapshot.symbol_heads(key)?);
         total += places.len() as u64;
         let most = places.first().map_or(Reverse(0), |(references, _)| *references);
         let is_whole_name = !typed.is_empty() && name.eq_ignore_ascii_case(typed);
@@ -149,10 +149,10 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
         match places.split_first() {
             Some((_, [])) => values.push(Value::Name(name)),
             Some(((_, best), rest)) if is_beginning => {
-                values.push(Value::Symbol(*best));
-                others.extend(rest.iter().map(|(_, symbol)| Value::Symbol(*symbol)));
+                values.push(Value::Symbol(best.key()));
+                others.extend(rest.iter().map(|(_, symbol)| Value::Symbol(symbol.key())));
             }
-            _ => values.extend(places.iter().map(|(_, symbol)| Value::Symbol(*symbol))),
+            _ => values.extend(places.iter().map(|(_, symbol)| Value::Symbol(symbol.key()))),
         }
     }
     let shown = values.into_iter().chain(others).take(limit).map(|value| match value {
@@ -188,14 +188,14 @@ fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>
 }
 
 /// The places that a name means, each with its most used symbol; the most used place first.
-fn places(heads: &[SymbolHead]) -> Vec<(Reverse<u32>, SymbolKey)> {
-    let mut places: BTreeMap<Place, (Reverse<u32>, SymbolKey)> = BTreeMap::new();
+fn places(order: &KeyOrder, heads: &[SymbolHead]) -> Vec<(Reverse<u32>, SymbolRank)> {
+    let mut places: BTreeMap<Place, (Reverse<u32>, SymbolRank)> = BTreeMap::new();
     for head in heads {
-        let found = (Reverse(head.references), head.key);
+        let found = (Reverse(head.references), order.head(head));
         let best = places.entry((head.file, head.container)).or_insert(found);
         *best = found.min(*best);
     }
-    let mut places: Vec<(Reverse<u32>, SymbolKey)> = places.into_values().collect();
+    let mut places: Vec<(Reverse<u32>, SymbolRank)> = places.into_values().collect();
     places.sort_unstable();
     places
 }

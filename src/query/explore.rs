@@ -3,6 +3,8 @@
 mod connect;
 mod relevance;
 
+use std::cmp::{Ordering, Reverse};
+
 use super::calls::{CallGraph, End, Neighbours, Unresolved};
 use super::filter::FileFilter;
 use super::lookup::Lookup;
@@ -136,12 +138,18 @@ fn describe(
     let source = excerpt(files, &*lookup.file(symbol.file)?, None, first, shown);
     let calling = uses.callers(symbol.key, Unresolved::Counted)?;
     let mut callers = symbols_at(lookup, &calling, symbol.key)?;
-    callers.sort_by_key(|caller| (caller.is_test(), std::cmp::Reverse(caller.references), caller.key));
+    let rank = |caller: &SymbolInfo| (caller.is_test(), Reverse(caller.references));
+    callers.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| by_place(one, other)));
     let mut callees = symbols_at(lookup, &calls.callees(symbol.key)?, symbol.key)?;
     let (caller_total, callee_total) = (callers.len() as u64, callees.len() as u64);
     callers.truncate(params.limit);
     callees.truncate(params.limit);
     Ok(Explored { symbol: info, source, callers, caller_total, callees, callee_total, possible_callers: calling.counts.possible })
+}
+
+/// The order of path and position. Within a file keys follow positions.
+fn by_place(one: &SymbolInfo, other: &SymbolInfo) -> Ordering {
+    one.path.cmp(&other.path).then(one.key.cmp(&other.key))
 }
 
 /// The symbols among neighbours, each once, without the symbol itself.

@@ -12,8 +12,8 @@ use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RelationKind, RepoPath, SymbolKind};
 use crate::store::{
-    FileKey, FileMark, FileRow, LanguageKey, NameKey, PathTable, RelationRow, SiteRow, Snapshot, StoreError, StoreErrorKind,
-    SymbolKey, SymbolRow,
+    FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow, Snapshot, StoreError,
+    StoreErrorKind, SymbolKey, SymbolRow,
 };
 
 /// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
@@ -38,6 +38,7 @@ pub(super) struct Lookup<'q> {
     files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
     places: RefCell<FxHashMap<FileKey, Rc<Place>>>,
     paths: OnceCell<Arc<PathTable>>,
+    order: Arc<KeyOrder>,
     symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
     names: RefCell<FxHashMap<NameKey, Rc<str>>>,
     /// By container: its name with those of the containers around it.
@@ -56,6 +57,7 @@ impl<'q> Lookup<'q> {
             files: RefCell::default(),
             places: RefCell::default(),
             paths: snapshot.known_path_table().map_or_else(OnceCell::new, OnceCell::from),
+            order: snapshot.key_order()?,
             symbols: RefCell::default(),
             names: RefCell::default(),
             qualifiers: RefCell::default(),
@@ -69,6 +71,47 @@ impl<'q> Lookup<'q> {
     /// Ends the question if it was withdrawn. Called in every loop.
     pub(super) fn check(&self) -> Result<(), QueryError> {
         if self.cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(()) }
+    }
+
+    /// What decides among rows that rank the same.
+    pub(super) fn order(&self) -> &KeyOrder {
+        &self.order
+    }
+
+    /// Sorts by rank, and what ranks the same by the place of a symbol of it.
+    fn sort<T: Copy, R: Ord>(
+        &self,
+        items: &mut [T],
+        rank: impl Fn(&T) -> R,
+        of: impl Fn(&T) -> SymbolKey,
+    ) -> Result<(), QueryError> {
+        if self.order.is_by_key() || items.len() < 2 || items.iter().all(|item| self.order.is_in_order(of(item))) {
+            items.sort_by_key(|item| (rank(item), of(item)));
+            return Ok(());
+        }
+        let mut places = FxHashMap::default();
+        for item in items.iter() {
+            self.check()?;
+            let key = of(item);
+            let file = self.snapshot.file_of(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            places.insert(key, self.order.symbol(file, key));
+        }
+        items.sort_by_key(|item| (rank(item), places[&of(item)]));
+        Ok(())
+    }
+
+    /// How many symbols have a name, and how often the most used of them is referred to.
+    pub(super) fn figures(&self, name: NameKey) -> Result<(u32, u32), QueryError> {
+        let heads = self.snapshot.symbol_heads(name)?;
+        let most = heads.iter().map(|head| head.references).max().unwrap_or_default();
+        Ok((u32::try_from(heads.len()).unwrap_or(u32::MAX), most))
+    }
+
+    /// The symbols of a set of candidates, by path and position.
+    pub(super) fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut symbols = self.snapshot.candidates(set)?;
+        self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
+        Ok(symbols)
     }
 
     pub(super) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {
@@ -221,22 +264,26 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    /// The relations that start at a symbol.
+    /// The relations that start at a symbol: by kind, then by the path and position of the other symbol.
     pub(super) fn relations_from(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_from.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
-        let relations: Rc<[RelationRow]> = self.snapshot.relations_from(symbol)?.into();
+        let mut relations = self.snapshot.relations_from(symbol)?;
+        self.sort(&mut relations, |relation| relation.kind, |relation| relation.to)?;
+        let relations: Rc<[RelationRow]> = relations.into();
         self.relations_from.borrow_mut().insert(symbol, Rc::clone(&relations));
         Ok(relations)
     }
 
-    /// The relations that end at a symbol.
+    /// The relations that end at a symbol: by kind, then by the path and position of the other symbol.
     pub(super) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_to.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
-        let relations: Rc<[RelationRow]> = self.snapshot.relations_to(symbol)?.into();
+        let mut relations = self.snapshot.relations_to(symbol)?;
+        self.sort(&mut relations, |relation| relation.kind, |relation| relation.from)?;
+        let relations: Rc<[RelationRow]> = relations.into();
         self.relations_to.borrow_mut().insert(symbol, Rc::clone(&relations));
         Ok(relations)
     }
@@ -258,9 +305,11 @@ impl<'q> Lookup<'q> {
         Ok(group)
     }
 
-    /// The constructors of a type.
+    /// The constructors of a type, by path and position.
     pub(super) fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
-        Ok(self.snapshot.kinds_in(container, SymbolKind::Constructor)?)
+        let mut constructors = self.snapshot.kinds_in(container, SymbolKind::Constructor)?;
+        self.sort(&mut constructors, |_| (), |symbol| *symbol)?;
+        Ok(constructors)
     }
 
     /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,

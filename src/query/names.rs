@@ -343,11 +343,11 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let mut near = Vec::new();
     for (score, length, _, key) in names.into_iter().take(MAX_NEAR * 4) {
         for head in lookup.snapshot.symbol_heads(key)? {
-            near.push((score, Reverse(head.references), length, head.key));
+            near.push((score, Reverse(head.references), length, lookup.order().head(&head)));
         }
     }
     near.sort_unstable();
-    near.into_iter().take(MAX_NEAR).map(|(_, _, _, key)| lookup.info_of(key)).collect()
+    near.into_iter().take(MAX_NEAR).map(|(_, _, _, rank)| lookup.info_of(rank.key())).collect()
 }
 
 /// The symbols of a file that are nearest to a line.

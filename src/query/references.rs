@@ -10,7 +10,7 @@ use super::names;
 use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
-use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey};
+use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey, SymbolRank};
 
 /// Whose references.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -209,11 +209,16 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
 fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
     for &key in same {
-        let to = lookup.snapshot.relations_to(key)?.into_iter().map(|relation| (relation.kind, true, relation.from));
-        let from = lookup.snapshot.relations_from(key)?.into_iter().map(|relation| (relation.kind, false, relation.to));
-        ends.extend(to.chain(from).filter(|(kind, ..)| *kind != RelationKind::Defines));
+        let (to, from) = (lookup.relations_to(key)?, lookup.relations_from(key)?);
+        let to = to.iter().map(|relation| (relation.kind, true, relation.from));
+        let from = from.iter().map(|relation| (relation.kind, false, relation.to));
+        for (kind, incoming, other) in to.chain(from).filter(|(kind, ..)| *kind != RelationKind::Defines) {
+            ends.push((kind, incoming, lookup.order().row(&*lookup.symbol(other)?)));
+        }
     }
     ends.sort_unstable();
     ends.dedup();
-    ends.into_iter().map(|(kind, incoming, key)| Ok(Related { kind, incoming, symbol: lookup.info_of(key)? })).collect()
+    let related =
+        |(kind, incoming, other): (_, _, SymbolRank)| Ok(Related { kind, incoming, symbol: lookup.info_of(other.key())? });
+    ends.into_iter().map(related).collect()
 }

@@ -13,7 +13,7 @@ use super::{QueryError, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::store::{NameKey, Snapshot, SymbolHead, SymbolKey};
+use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolRank};
 
 /// Symbols that are looked at for whether they pass the filters.
 const MAX_FILTERED: usize = 20_000;
@@ -131,7 +131,8 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
         found = filter.scan(&Pattern::new(text, params.mode)?)?;
     }
     let Matches { mut best, total, is_complete } = found;
-    best.sort_by_key(rank);
+    let order = lookup.order();
+    best.sort_by_key(|found| rank(order, found));
     let hits = best.into_iter().skip(params.offset).take(params.limit).map(|(matched, head, _)| {
         lookup.check()?;
         Ok(SearchHit { symbol: lookup.info_of(head.key)?, matched })
@@ -144,8 +145,8 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
 type Found = (Match, SymbolHead, bool);
 
 /// The order of hits, best first.
-fn rank((matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolKey) {
-    (*matched, Reverse(head.references), *is_test, head.key)
+fn rank(order: &KeyOrder, (matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolRank) {
+    (*matched, Reverse(head.references), *is_test, order.head(head))
 }
 
 /// What was found: the symbols among which the hits are, and how many there are in all.
@@ -170,7 +171,25 @@ impl Matches {
 struct NameFound {
     matched: Match,
     key: NameKey,
+    /// Its place among all names: a row key would depend on when a name came.
+    rank: NameRank,
     figures: Option<(u32, u32)>,
+}
+
+impl NameFound {
+    fn symbols(&self) -> u32 {
+        self.figures.map_or(1, |(symbols, _)| symbols)
+    }
+
+    /// How well it fits, and how often its most used symbol is referred to: best first.
+    fn fit(&self) -> (Match, Reverse<u32>) {
+        (self.matched, Reverse(self.figures.map_or(u32::MAX, |(_, most)| most)))
+    }
+
+    fn order(&self) -> (Match, Reverse<u32>, NameRank) {
+        let (matched, most) = self.fit();
+        (matched, most, self.rank)
+    }
 }
 
 struct Filter<'f, 'q> {
@@ -196,11 +215,11 @@ impl Filter<'_, '_> {
 
     /// The symbols with these names that pass the filters: what fits best and is used most first, as far as it is looked at.
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
-        let most = |name: &NameFound| name.figures.map_or(u32::MAX, |(_, most)| most);
-        names.sort_unstable_by_key(|name| (name.matched, Reverse(most(name)), name.key));
+        self.look_up_figures(&mut names)?;
+        names.sort_unstable_by_key(NameFound::order);
         let (mut looks, mut looked_at) = (0, 0);
         while looks < MAX_FILTERED && looked_at < names.len() {
-            looks += names[looked_at].figures.map_or(1, |(symbols, _)| symbols as usize);
+            looks += names[looked_at].symbols() as usize;
             looked_at += 1;
         }
         let mut found = Matches::all_of(self.heads(&names[..looked_at])?);
@@ -215,38 +234,50 @@ impl Filter<'_, '_> {
             return self.filtered(names);
         }
         let wanted = self.wanted();
-        let (mut best, mut total) = (Vec::new(), 0);
-        let unknown: Vec<NameFound> = names.extract_if(.., |name| name.figures.is_none()).collect();
-        best.extend(self.heads(&unknown)?);
-        total += best.len() as u64;
-        let mut known: Vec<(Match, Reverse<u32>, NameKey, u32)> = Vec::with_capacity(names.len());
-        for NameFound { matched, key, figures } in names {
-            let (symbols, most) = figures.unwrap_or_default();
-            total += u64::from(symbols);
-            known.push((matched, Reverse(most), key, symbols));
+        self.look_up_figures(&mut names)?;
+        let total = names.iter().map(|name| u64::from(name.symbols())).sum();
+        // Mostly the first ones are enough.
+        let mut sorted = names.len().min(MAX_EQUAL.max(wanted).saturating_mul(4));
+        if sorted < names.len() {
+            names.select_nth_unstable_by_key(sorted, NameFound::order);
         }
-        known.sort_unstable();
+        names[..sorted].sort_unstable_by_key(NameFound::order);
+        let mut best = Vec::new();
         // Symbols that come before whatever has one of the names that are left.
         let mut before = 0;
         let mut place = 0;
-        while let Some(&(matched, most, ..)) = known.get(place).filter(|_| before < wanted) {
-            let equal =
-                known[place..].iter().take_while(|(other, references, ..)| (*other, *references) == (matched, most)).count();
+        while let Some(fit) = names.get(place).filter(|_| before < wanted).map(NameFound::fit) {
+            let mut equal = names[place..sorted].iter().take_while(|name| name.fit() == fit).count();
+            if place + equal == sorted {
+                names[sorted..].sort_unstable_by_key(NameFound::order);
+                sorted = names.len();
+                equal = names[place..].iter().take_while(|name| name.fit() == fit).count();
+            }
             // Of names that are as good, so many fill every list.
-            for (matched, _, key, symbols) in &known[place..place + equal.min(MAX_EQUAL.max(wanted))] {
+            for name in &names[place..place + equal.min(MAX_EQUAL.max(wanted))] {
                 // The only symbol of a name that is among the best so far is a hit: it is read once, as a whole.
-                if *symbols == 1 && best.len() < wanted {
-                    best.extend(self.whole(*matched, *key)?);
+                if name.symbols() == 1 && best.len() < wanted {
+                    best.extend(self.whole(name.matched, name.key)?);
                 } else {
-                    best.extend(self.heads(&[NameFound { matched: *matched, key: *key, figures: None }])?);
+                    best.extend(self.heads(std::slice::from_ref(name))?);
                 }
             }
             place += equal;
-            let next = known.get(place).map(|(matched, most, ..)| (*matched, *most));
+            let next = names.get(place).map(NameFound::fit);
             before = next
                 .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
         }
         Ok(Matches { best, total, is_complete: true })
+    }
+
+    /// Figures of the names of which the runs do not tell them: what is looked at first depends on the symbols that there are, not on
+    /// what has been changed.
+    fn look_up_figures(&self, names: &mut [NameFound]) -> Result<(), QueryError> {
+        for name in names.iter_mut().filter(|name| name.figures.is_none()) {
+            self.lookup.check()?;
+            name.figures = Some(self.lookup.figures(name.key)?);
+        }
+        Ok(())
     }
 
     fn heads(&self, names: &[NameFound]) -> Result<Vec<Found>, QueryError> {

@@ -15,6 +15,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::error::{StoreError, StoreErrorKind};
 use super::guard;
 use super::location::{LOCK_FILE, Location, Version, with_ending};
+use super::order::KeyOrder;
 use super::paths::PathTable;
 use super::pool::LeaseGuard;
 use super::rows::{FileRow, Identity, Meta};
@@ -46,6 +47,8 @@ pub struct Store {
     idle: Mutex<Idle>,
     /// The paths of the state that was asked for last.
     paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
+    /// The order of the state that was asked for last.
+    order: Mutex<Option<(Identity, Arc<KeyOrder>)>>,
     /// What was read of the names lately.
     names: KeptNames,
     sites: KeptSites,
@@ -151,6 +154,7 @@ impl Store {
             bytes,
             idle,
             paths: Mutex::default(),
+            order: Mutex::default(),
             names: KeptNames::default(),
             sites: KeptSites::default(),
         })
@@ -190,6 +194,17 @@ impl Store {
     /// Keeps the paths of a state for the next question.
     pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
         *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
+    }
+
+    /// The order of a state, if it is known.
+    pub(super) fn known_order(&self, state: Identity) -> Option<Arc<KeyOrder>> {
+        let known = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(of, _)| *of == state).map(|(_, order)| Arc::clone(order))
+    }
+
+    /// Keeps the order of a state for the next question.
+    pub(super) fn keep_order(&self, state: Identity, order: Arc<KeyOrder>) {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, order));
     }
 
     /// What was read of the names lately.

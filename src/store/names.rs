@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use rusqlite::{Connection, OptionalExtension};
+use rustc_hash::FxHashSet;
 
 use super::blocks;
 use super::connection::Snapshot;
@@ -54,6 +55,18 @@ pub struct NameEntry<'n> {
     pub figures: Option<(u32, u32)>,
 }
 
+/// The place of a name in the order of names: of a name that came after the build the key of the last name of the build before it, and
+/// its place among those it was ranked with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct NameRank(u32, u32);
+
+impl NameRank {
+    /// That of a name of the build.
+    pub fn in_order(key: NameKey) -> Self {
+        Self(key.0, 0)
+    }
+}
+
 impl Snapshot {
     /// The names that equal `text` when ASCII case is ignored.
     pub fn names_ignoring_case(&self, text: &str) -> Result<Vec<(NameKey, String)>, StoreError> {
@@ -70,23 +83,49 @@ impl Snapshot {
         Ok(names)
     }
 
-    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, until it says
+    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, in order, until it says
     /// stop by false.
     pub fn visit_symbol_names_from(&self, typed: &str, mut visit: impl FnMut(NameKey, &str) -> bool) -> Result<(), StoreError> {
+        let begins =
+            |name: &str| name.as_bytes().get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed.as_bytes()));
+        let mut later: Vec<(NameKey, String)> = Vec::new();
+        self.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
+            let name = row.get_ref(1)?.as_str()?;
+            if begins(name) {
+                later.push((NameKey(row.get(0)?), name.to_owned()));
+            }
+            Ok(true)
+        })?;
+        later.sort_unstable_by(|(_, one), (_, other)| blocks::order(one, other));
+        let mut later = later.into_iter().peekable();
+        let unused: FxHashSet<u32> = self
+            .all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .into_iter()
+            .filter_map(|(key, is_used): (u32, bool)| (!is_used).then_some(key))
+            .collect();
         let mut goes_on = true;
         self.visit(statements::SYMBOL_NAMES_FROM, [self.first_name_from(typed)?], |row| {
-            let (key, name) = (NameKey(row.get(0)?), row.get_ref(1)?.as_str()?);
-            let begins = name.as_bytes().get(..typed.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(typed.as_bytes()));
-            goes_on = !begins || visit(key, name);
-            Ok(begins && goes_on)
+            let (key, name) = (row.get(0)?, row.get_ref(1)?.as_str()?);
+            if !begins(name) {
+                return Ok(false);
+            }
+            while let Some((key, later)) = later.next_if(|(_, later)| goes_on && blocks::order(later, name).is_lt()) {
+                goes_on = visit(key, &later);
+            }
+            goes_on = goes_on && (unused.contains(&key) || visit(NameKey(key), name));
+            Ok(goes_on)
         })?;
-        if !goes_on {
-            return Ok(());
+        if goes_on {
+            later.all(|(key, name)| visit(key, &name));
         }
-        // No text comes behind the last character.
-        self.visit(statements::OTHER_SYMBOL_NAMES_BETWEEN, [typed, &format!("{typed}\u{10ffff}")], |row| {
-            Ok(visit(NameKey(row.get(0)?), row.get_ref(1)?.as_str()?))
-        })
+        Ok(())
+    }
+
+    /// Sorts names that came after the build, and gives the place of each in the order of names.
+    pub fn rank_later<T>(&self, names: &mut [(String, T)]) -> Result<Vec<NameRank>, StoreError> {
+        names.sort_unstable_by(|(one, _), (other, _)| blocks::order(one, other));
+        let anchor = |text: &str| self.first_name(|name| blocks::order(name, text)).map(|next| next - 1);
+        names.iter().zip(1..).map(|((text, _), place)| Ok(NameRank(anchor(text)?, place))).collect()
     }
 
     /// The first of the names in order that does not come before `text`, whatever its case.

@@ -1,6 +1,5 @@
 //! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
 
-use std::cmp::Reverse;
 use std::ffi::OsString;
 use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
@@ -191,23 +190,6 @@ impl Snapshot {
         self.visit(statement, params, |row| Ok(visit(symbol_head(row)?, row.get_ref(5)?.as_str()?)))
     }
 
-    /// Hands what ranking needs of the symbols with at least so many references to `visit`, those with most references first,
-    /// until it says stop by false.
-    pub fn visit_referenced(&self, at_least: u32, mut visit: impl FnMut(SymbolHead) -> bool) -> Result<(), StoreError> {
-        let mut goes_on = true;
-        self.visit(statements::OFTEN_REFERENCED, [], |row| {
-            let head = symbol_head(row)?;
-            goes_on = head.references >= at_least && visit(head);
-            Ok(goes_on)
-        })?;
-        if goes_on {
-            let mut rest = self.all(statements::REFERENCED, [at_least], symbol_head)?;
-            rest.sort_unstable_by_key(|head| (Reverse(head.references), head.key));
-            rest.into_iter().all(visit);
-        }
-        Ok(())
-    }
-
     /// The sites of a file, in order of place.
     pub fn sites_of(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
         self.all(statements::SITES_BETWEEN, [file.first_site, file.first_site + file.sites], site_row)
@@ -348,6 +330,8 @@ pub(super) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
             symbols: row.get(7)?,
             sites: row.get(8)?,
             symbol_names: row.get(9)?,
+            last_file: row.get(10)?,
+            last_symbol: row.get(11)?,
         })
     })
 }
@@ -437,7 +421,7 @@ fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
     })
 }
 
-fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
+pub(super) fn symbol_head(row: &Row<'_>) -> rusqlite::Result<SymbolHead> {
     let Traits { kind, flags, .. } = traits(row, 2)?;
     Ok(SymbolHead {
         key: SymbolKey(row.get(0)?),

@@ -60,6 +60,10 @@ pub struct Meta {
     pub sites: u64,
     /// Names that symbols have: the keys from 1 to this one.
     pub symbol_names: u32,
+    /// The greatest key of a file that the build gave: files with greater ones were added since.
+    pub last_file: u32,
+    /// The greatest key of a symbol that the build gave: symbols with greater ones were added or moved since.
+    pub last_symbol: u32,
 }
 
 /// A file.

@@ -142,6 +142,12 @@ impl<'s> NameWalk<'s> {
         Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
     }
 
+    /// Begins again, with at most so many runs: each may be visited once more.
+    pub fn begin_again(&mut self, at_most: usize) {
+        self.visited = NameRuns::none(self.tops.most.len());
+        self.left = at_most;
+    }
+
     /// The runs that may have the wanted names.
     pub fn runs_with(&self, wanted: &NameParts) -> Result<NameRuns, StoreError> {
         let mut runs = NameRuns::none(self.tops.most.len());

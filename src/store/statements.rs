@@ -71,7 +71,8 @@ macro_rules! site_columns {
 
 statements! {
     // What a store says about itself.
-    META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, sites, symbol_names FROM meta";
+    META = "SELECT uid, generation, fingerprint, root, built_at_ns, build_ns, files, symbols, sites, symbol_names, \
+        last_file, last_symbol FROM meta";
     INTEGRITY = "PRAGMA integrity_check(1)";
     LANGUAGES = "SELECT id, name FROM language";
 
@@ -79,8 +80,6 @@ statements! {
     NAME_BY_KEY = "SELECT text FROM name WHERE id = ?1";
     OTHER_NAMES_IGNORING_CASE = "SELECT name, text FROM other_name WHERE text = ?1";
     SYMBOL_NAMES_FROM = "SELECT id, text FROM name WHERE id >= ?1 AND id <= (SELECT symbol_names FROM meta) ORDER BY id";
-    OTHER_SYMBOL_NAMES_BETWEEN = "SELECT name, text FROM other_name WHERE text >= ?1 AND text < ?2 \
-        AND EXISTS (SELECT 1 FROM symbol WHERE symbol.name = other_name.name)";
     LATER_SYMBOL_NAMES = "SELECT n.id, n.text FROM \
         (SELECT DISTINCT name FROM symbol WHERE name > (SELECT symbol_names FROM meta)) s CROSS JOIN name n ON n.id = s.name";
     NAME_RUN = "SELECT names FROM name_run WHERE id = ?1";
@@ -95,6 +94,12 @@ statements! {
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
+    // The order of files and symbols: see `order`.
+    ADDED_FILES = "SELECT id, path FROM file WHERE id > ?1";
+    FILE_KEYS_BY_PATH = "SELECT id FROM file ORDER BY path";
+    FILE_KEY_BEFORE = "SELECT id FROM file WHERE path < ?1 ORDER BY path DESC LIMIT 1";
+    LAST_SYMBOL = "SELECT max(id) FROM symbol";
+    FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
     FILE_EDGES = "SELECT source, target, sites FROM file_edge";
     FILES_USED_BY = "SELECT target, sites FROM file_edge WHERE source = ?1";
     IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import i \
@@ -123,7 +128,7 @@ statements! {
     NAMED_HEADS_IN = "SELECT s.id, s.file, s.traits, s.container, s.refs, n.text FROM symbol s \
         JOIN name n ON n.id = s.name WHERE s.container = ?1";
     // The index of those that are used often has no others.
-    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 ORDER BY refs DESC, id";
+    OFTEN_REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= 16 ORDER BY refs DESC";
     REFERENCED = "SELECT id, file, traits, container, refs FROM symbol WHERE refs >= ?1 AND refs < 16";
 
     // Sites.
@@ -141,7 +146,7 @@ statements! {
 
     // A build.
     ROOTS = "SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0";
-    ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+    ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
     ADD_NAME = "INSERT INTO name VALUES (?1, ?2)";

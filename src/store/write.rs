@@ -210,6 +210,8 @@ fn finish(
         numbering.symbol_total(),
         site_total,
         numbering.symbol_names,
+        numbering.files.len(),
+        numbering.symbol_total(),
     ])?;
     // From here on the file may be changed while it is read.
     connection.execute_batch(statements::SHARED_SETTINGS)?;

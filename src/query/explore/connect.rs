@@ -1,10 +1,11 @@
 //! How a few symbols hang together: chains of calls between them, and tests that reach them.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Connection, CoveringTest};
+use super::{Connection, CoveringTest, by_place};
 use crate::query::calls::{CallGraph, End, Unresolved};
 use crate::query::lookup::Lookup;
 use crate::query::{QueryError, Total};
@@ -93,7 +94,8 @@ pub(super) fn covering_tests(
     for (key, (covers, distance)) in found {
         tests.push(CoveringTest { symbol: lookup.info_of(key)?, covers, distance });
     }
-    tests.sort_by_key(|test| (std::cmp::Reverse(test.covers.len()), test.distance, test.symbol.key));
+    let rank = |test: &CoveringTest| (Reverse(test.covers.len()), test.distance);
+    tests.sort_by(|one, other| rank(one).cmp(&rank(other)).then_with(|| by_place(&one.symbol, &other.symbol)));
     let total = tests.len() as u64;
     Ok((tests, if is_complete { Total::Exact(total) } else { Total::AtLeast(total) }))
 }

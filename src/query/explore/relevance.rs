@@ -46,13 +46,16 @@ pub(super) fn most_relevant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &st
     let mut scored = score_names(lookup, filter, &words)?;
     let others = scored.iter().filter(|scored| !keys.contains(&scored.head.key)).count();
     let total = (keys.len() + others) as u64;
-    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.head.key.cmp(&b.head.key)));
+    let order = lookup.order();
+    let best_first =
+        |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then_with(|| order.head(&a.head).cmp(&order.head(&b.head)));
+    scored.sort_by(best_first);
     scored.truncate(MAX_CLOSE_LOOKS);
     for entry in &mut scored {
         let row = lookup.symbol(entry.head.key)?;
         entry.score += surroundings(lookup, &row, &words)?;
     }
-    scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.head.key.cmp(&b.head.key)));
+    scored.sort_by(best_first);
     for entry in scored {
         if keys.len() >= limit {
             break;
@@ -83,7 +86,9 @@ fn meant(lookup: &Lookup<'_>, filter: &FileFilter, asked: &str) -> Result<Vec<Sy
                 admitted.push(symbol);
             }
         }
-        admitted.sort_by_key(|symbol| (symbol.flags & flags::DECLARATION != 0, Reverse(symbol.references), symbol.key));
+        admitted.sort_by_key(|symbol| {
+            (symbol.flags & flags::DECLARATION != 0, Reverse(symbol.references), lookup.order().row(symbol))
+        });
         if parts.len() == 1 || admitted.len() <= MAX_MEANT {
             keys.extend(admitted.iter().take(MAX_MEANT).map(|symbol| symbol.key));
         }

@@ -13,7 +13,7 @@ use super::matching::{Pattern, WordSet};
 use super::scan::MAX_RUNS_OF_WORD;
 use super::{Filter, Found, Match};
 use crate::query::QueryError;
-use crate::store::{FileKey, NameEntry, NameKey, NameParts, PathTable, SymbolHead, SymbolKey};
+use crate::store::{FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey};
 
 /// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
 const MAX_LOOKS: usize = 400;
@@ -68,26 +68,42 @@ impl Walk<'_, '_, '_> {
     fn with_rarest_in_names(&mut self) -> Result<bool, QueryError> {
         let lookup = self.filter.lookup;
         let word = &self.pattern.words()[self.rarest];
-        let mut names = Vec::new();
+        let (mut names, mut later) = (Vec::new(), Vec::new());
         let mut walk = lookup.snapshot.walk_names(MAX_RUNS_OF_WORD)?;
         let wanted = NameParts::none().or_all_of([word.as_str()]);
         let runs = walk.runs_with(&wanted)?;
-        let mut take = |name: &NameEntry<'_>| {
-            let own = self.pattern.words_in(name.text);
-            if own.has(self.rarest) {
-                let is_found = self.pattern.fits(name.text).is_some();
-                let most = name.figures.map_or(u32::MAX, |(_, most)| most);
-                names.push((Reverse(most), Name { key: name.key, own, is_found }));
-            }
-            lookup.check().is_ok()
+        let (pattern, rarest) = (self.pattern, self.rarest);
+        let named = |name: &NameEntry<'_>| {
+            let own = pattern.words_in(name.text);
+            own.has(rarest).then(|| Name { key: name.key, own, is_found: pattern.fits(name.text).is_some() })
         };
-        let is_complete = walk.visit(&wanted, &runs, |_| false, &mut take)?;
-        walk.visit_later(take)?;
+        let is_complete = walk.visit(
+            &wanted,
+            &runs,
+            |_| false,
+            |name| {
+                names.extend(named(name).map(|found| (name.figures, NameRank::in_order(name.key), found)));
+                lookup.check().is_ok()
+            },
+        )?;
+        walk.visit_later(|name| {
+            later.extend(named(name).map(|found| (name.text.to_owned(), found)));
+            lookup.check().is_ok()
+        })?;
+        let ranks = lookup.snapshot.rank_later(&mut later)?;
+        names.extend(later.into_iter().zip(ranks).map(|((_, found), rank)| (None, rank, found)));
         // What is used most first: if it cannot be everything, it is the best.
-        names.sort_unstable_by_key(|(most, name)| (*most, name.key));
-        for (_, name) in names {
+        let mut by_use = Vec::with_capacity(names.len());
+        for (figures, rank, name) in names {
+            let (_, most) = figures.map_or_else(|| lookup.figures(name.key), Ok)?;
+            by_use.push((Reverse(most), rank, name));
+        }
+        by_use.sort_unstable_by_key(|(most, rank, _)| (*most, *rank));
+        for (.., name) in by_use {
             lookup.check()?;
-            for head in lookup.snapshot.symbol_heads(name.key)? {
+            let mut heads = lookup.snapshot.symbol_heads(name.key)?;
+            heads.sort_by_key(|head| lookup.order().head(head));
+            for head in heads {
                 if !self.look() {
                     return Ok(false);
                 }
@@ -105,10 +121,13 @@ impl Walk<'_, '_, '_> {
     /// Looks at what is written inside a symbol that has the rarest word in its name or around it. Gives whether that is all.
     fn inside(&mut self, container: SymbolKey) -> Result<bool, QueryError> {
         let mut members = Vec::new();
+        let order = self.filter.lookup.order();
         self.filter.lookup.snapshot.visit_heads_in(container, |head, name| {
             members.push((head, self.wanted(name)));
-            members.len() <= self.looks_left
+            // Members in other files than the container may come in any order.
+            members.len() <= self.looks_left || !order.is_by_key()
         })?;
+        members.sort_by_key(|(head, _)| order.head(head));
         let rarest = self.rarest;
         for (head, wanted) in members {
             if !self.look() {
@@ -134,7 +153,9 @@ impl Walk<'_, '_, '_> {
         let rarest = self.rarest;
         let word = &self.pattern.words()[rarest];
         let paths = Arc::clone(&self.paths);
-        for (file, symbols) in paths.with_part(word) {
+        let mut files = paths.with_part(word);
+        files.sort_by_key(|(file, _)| self.filter.lookup.order().file(*file));
+        for (file, symbols) in files {
             if !self.in_path(file).has(rarest) {
                 continue;
             }

@@ -7,8 +7,8 @@ use std::collections::BinaryHeap;
 
 use super::matching::Pattern;
 use super::{Filter, Match, Matches, NameFound, SearchMode, around};
-use crate::query::QueryError;
-use crate::store::{NameEntry, NameParts, NameRuns, NameWalk};
+use crate::query::{QueryError, text};
+use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
 /// Runs of names that are looked through for names that fit.
 const MAX_RUNS: usize = 300;
@@ -18,6 +18,9 @@ const MAX_RUNS_MISTYPED: usize = 900;
 
 /// The same for a word among others that is not asked for alone.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
+
+/// Runs that are few for a word, however much fewer another word has.
+const FEW_RUNS: usize = 8;
 
 /// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
 const LEAST_RUNS: usize = 60;
@@ -43,7 +46,7 @@ impl<'q> Gathering<'q> {
     }
 
     /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them cannot fit better than `best_left`, the walk ends when the list is
-    /// full of names that fit at least as well and are used as often.
+    /// full of names that fit at least as well and are used more often.
     fn take(
         &mut self,
         filter: &Filter<'_, '_>,
@@ -62,7 +65,7 @@ impl<'q> Gathering<'q> {
         };
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
-                let found = NameFound { matched, key: name.key, figures: name.figures };
+                let found = NameFound { matched, key: name.key, rank: NameRank::in_order(name.key), figures: name.figures };
                 fullness.borrow_mut().add(&found);
                 names.push(found);
             }
@@ -72,12 +75,19 @@ impl<'q> Gathering<'q> {
     }
 
     /// Takes the names that fit among those that came after the runs were made.
-    fn take_later(&mut self, mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>) -> Result<(), QueryError> {
-        let names = &mut self.names;
+    fn take_later(
+        &mut self,
+        filter: &Filter<'_, '_>,
+        mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>,
+    ) -> Result<(), QueryError> {
+        let mut later = Vec::new();
         self.walk.visit_later(|name| {
-            names.extend(fits(name).map(|matched| NameFound { matched, key: name.key, figures: name.figures }));
+            later.extend(fits(name).map(|matched| (name.text.to_owned(), (matched, name.key))));
             true
         })?;
+        let ranks = filter.lookup.snapshot.rank_later(&mut later)?;
+        let later = later.into_iter().zip(ranks);
+        self.names.extend(later.map(|((_, (matched, key)), rank)| NameFound { matched, key, rank, figures: None }));
         Ok(())
     }
 
@@ -109,8 +119,9 @@ impl Fullness {
     }
 
     fn is_full(&self, most_left: u32) -> bool {
-        let is_as_good = |least: &Reverse<u32>| least.0 >= most_left;
-        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted) && self.uses.peek().is_some_and(is_as_good)
+        // Not those that are used as often: of them the path decides.
+        let is_better = |least: &Reverse<u32>| least.0 > most_left;
+        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted) && self.uses.peek().is_some_and(is_better)
     }
 }
 
@@ -179,7 +190,7 @@ impl Filter<'_, '_> {
             }
             gathering.take(self, &wanted, way, is_bounded.then_some(Match::Words), fits)?;
         }
-        gathering.take_later(fits)?;
+        gathering.take_later(self, fits)?;
         gathering.finish(self)
     }
 
@@ -201,7 +212,7 @@ impl Filter<'_, '_> {
             (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
         };
         gathering.take(self, &wanted, &runs, Some(Match::Fuzzy), &mut fits)?;
-        gathering.take_later(&mut fits)?;
+        gathering.take_later(self, &mut fits)?;
         let mut found = gathering.finish(self)?;
         found.is_complete &= was_complete;
         Ok(found)
@@ -228,15 +239,36 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The words asked for, the rarest first: how many runs of names may have it, and its place.
+    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of words that about as few runs may have
+    /// the names are counted: which names stand in a run depends on when they came.
     fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
-        let walk = self.lookup.snapshot.walk_names(0)?;
-        let mut words = Vec::new();
-        for (place, word) in pattern.words().iter().enumerate() {
-            words.push((walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count(), place));
+        let mut walk = self.lookup.snapshot.walk_names(0)?;
+        let mut spreads = Vec::new();
+        for word in pattern.words() {
+            spreads.push(walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count());
         }
+        let few = spreads.iter().min().map_or(0, |least| least * 2 + FEW_RUNS).min(MAX_RUNS);
+        let are_counted = spreads.iter().filter(|spread| **spread <= few).count() > 1;
+        let mut words = Vec::new();
+        for (place, (word, spread)) in pattern.words().iter().zip(spreads).enumerate() {
+            let mut names = 0;
+            if are_counted && spread <= few {
+                let mut count = |name: &NameEntry<'_>| {
+                    names += usize::from(text::contains_ignoring_case(name.text, word));
+                    self.lookup.check().is_ok()
+                };
+                let wanted = NameParts::none().or_all_of([word.as_str()]);
+                let runs = walk.runs_with(&wanted)?;
+                walk.begin_again(MAX_RUNS);
+                walk.visit(&wanted, &runs, |_| false, &mut count)?;
+                walk.visit_later(count)?;
+            }
+            let rarity = if spread <= few { (0, names) } else { (spread, 0) };
+            words.push((rarity, place, spread));
+        }
+        self.lookup.check()?;
         words.sort_unstable();
-        Ok(words)
+        Ok(words.into_iter().map(|(_, place, spread)| (spread, place)).collect())
     }
 
     /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
@@ -266,7 +298,7 @@ impl Filter<'_, '_> {
             let runs = gathering.runs_with(&wanted)?;
             let fits = |name: &NameEntry<'_>| pattern.fits_partly(name.text);
             gathering.take(self, &any, &runs, Some(Match::SomeWords), fits)?;
-            gathering.take_later(fits)?;
+            gathering.take_later(self, fits)?;
             found = gathering.finish(self)?;
             found.is_complete &= was_complete;
         }

@@ -22,7 +22,7 @@ use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
 use crate::store::connection::log_of;
 use crate::store::error::{StoreError, StoreErrorKind};
 use crate::store::location::{Location, WriterLock};
-use crate::store::rows::Identity;
+use crate::store::rows::{Identity, Meta};
 use crate::store::statements;
 
 /// What becomes of a store's graph.
@@ -63,7 +63,7 @@ impl Amendment<'_> {
             return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));
         }
         let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
-        let last = LastKeys::read(&transaction).map_err(failed)?;
+        let last = LastKeys::read(&transaction).map_err(failed)?.not_before(&meta);
         let (next, moved) = self.next_places(&keys.places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
@@ -169,6 +169,11 @@ impl LastKeys {
             let key = |column| row.get::<_, Option<u32>>(column).map(Option::unwrap_or_default);
             Ok(Self { name: key(0)?, list: key(1)?, symbol: key(2)?, site: key(3)?, file: key(4)? })
         })
+    }
+
+    /// Keys that the build gave are not given again, though their rows may be gone: by them readers tell which rows are in order.
+    fn not_before(self, meta: &Meta) -> Self {
+        Self { file: self.file.max(meta.last_file), symbol: self.symbol.max(meta.last_symbol), ..self }
     }
 }
 
