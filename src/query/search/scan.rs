@@ -19,7 +19,7 @@ const MAX_RUNS_MISTYPED: usize = 900;
 /// The same for a word among others that is not asked for alone.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
-/// Runs that are few for a word, however much fewer another word has.
+/// So many runs more or less say nothing about which of two words is rarer.
 const FEW_RUNS: usize = 8;
 
 /// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
@@ -247,7 +247,7 @@ impl Filter<'_, '_> {
         for word in pattern.words() {
             spreads.push(walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count());
         }
-        let few = spreads.iter().min().map_or(0, |least| least * 2 + FEW_RUNS).min(MAX_RUNS);
+        let few = spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
         let are_counted = spreads.iter().filter(|spread| **spread <= few).count() > 1;
         let mut words = Vec::new();
         for (place, (word, spread)) in pattern.words().iter().zip(spreads).enumerate() {
