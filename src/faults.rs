@@ -121,7 +121,7 @@ faults! {
     NameAsFile = "name_as_file",
     /// A cursor or offset that means nothing means the first page.
     CursorRestarts = "cursor_restarts",
-    // From here on: of changes that are taken into a store, for `scripts/edits`.
+    // From here on: defects of incremental indexing, for `scripts/edits`.
     /// The answers of a changed file are those of the reference before.
     ShiftedAnswers = "shifted_answers",
     /// Of several changed files the last one is overlooked.

@@ -6,7 +6,7 @@ use super::Site;
 use crate::model::packed::facts::PackedSites;
 
 /// The references of a file in order of position, either as a list or encoded. One value holds both forms, so that no reader can
-/// look at the one that is empty: whoever renumbers what references point to gets them as a list, whatever form they were in.
+/// look at the one that is empty: code that renumbers what references point to gets them as a list, whatever form they were in.
 #[derive(Clone, Debug)]
 pub struct Sites(Form);
 
