@@ -7,8 +7,8 @@ use std::cell::Cell;
 use super::ty::Ty;
 use crate::model::facts::FileFacts;
 
-/// Steps that the resolution of a file may take, whatever its size, and for each fact of it. Files of real projects take one for a
-/// fact at most.
+/// Steps that the resolution of a file may take, whatever its size, and for each fact of it. The files of Django take one for a fact
+/// at most, and no file of the Linux kernel reaches the end.
 const STEPS: u64 = 500_000;
 const STEPS_A_FACT: u64 = 100;
 
