@@ -1,6 +1,7 @@
 //! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing. The only module that uses
 //! several cores, and the only one that changes a store. Knows no protocol and prints nothing.
 
+mod archive;
 mod caution;
 mod change;
 mod isolate;
@@ -9,12 +10,10 @@ mod kept;
 mod pieces;
 mod plan;
 mod progress;
-mod relations;
 mod report;
 mod resident;
 mod residents;
 mod resolve;
-mod saved;
 mod take_in;
 mod whole;
 mod workers;
@@ -309,11 +308,11 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
     let kept = run.residents.and_then(|residents| residents.take(&snapshot, location));
     let resident = kept.map_or_else(|| Resident::load(&snapshot, run), |kept| Ok(Some(kept)))?;
-    let Some(mut resident) = resident else { return Ok(None) };
+    let Some(resident) = resident else { return Ok(None) };
     run.check(location.root())?;
     let path = snapshot.store().path().to_path_buf();
     drop(snapshot);
-    let (identity, timings) = match resident.apply((&lock, &path), (touched, &gone), run) {
+    let (resident, timings) = match resident.apply((&lock, &path), (touched, &gone), run) {
         Ok(done) => done,
         Err(IndexError::Store(error)) => {
             tracing::info!(%error, "the store is built anew: it could not be changed in place");
@@ -321,7 +320,8 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
         }
         Err(error) => return Err(error),
     };
-    if let Some(residents) = run.residents {
+    let identity = resident.identity();
+    if let Some(residents) = run.residents.filter(|_| !resident.is_worn()) {
         residents.put(location, resident);
     }
     Ok(Some(Outcome::Published { published: Published::in_place(identity, path)?, timings }))

@@ -9,6 +9,7 @@
 
 mod among;
 mod answers;
+mod archive;
 mod arrange;
 mod asked;
 mod bounds;
@@ -19,8 +20,8 @@ mod closure;
 mod compute;
 mod condition;
 mod definition;
+mod derived;
 mod flow;
-mod gather;
 mod generic;
 mod heuristic;
 mod infer;
@@ -31,10 +32,12 @@ mod lookup;
 mod maker;
 mod member;
 mod modules;
+mod names;
 mod order;
 mod overload;
 mod packed;
 mod paths;
+mod postings;
 mod program;
 mod reach;
 mod relations;
@@ -54,13 +57,14 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+pub use archive::{Archive, Posting};
 pub use arrange::Shared;
 pub use asked::Asked;
-pub use packed::WordsOfNames;
+pub use names::Names;
+pub use packed::Entry;
 use program::Program;
-pub use tables::{Prepared, Resolved, Tables};
-pub use unit::Names;
-pub use update::Updated;
+pub use tables::{Head, Known, Prepared, Resolved, Tables};
+pub use update::{Change, Changed, Listing};
 
 /// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
 #[derive(Clone, PartialEq, Eq, Debug)]

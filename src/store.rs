@@ -17,7 +17,6 @@
 //! An index is rebuilt, never migrated: a file of another format is passed over.
 
 mod adopt;
-mod beside;
 mod blocks;
 mod connection;
 mod error;
@@ -34,6 +33,7 @@ mod room;
 mod rows;
 mod runs;
 mod schema;
+mod segment;
 mod sieve;
 mod sites;
 mod statements;
@@ -41,7 +41,6 @@ mod views;
 mod write;
 
 pub use adopt::adopt;
-pub use beside::{Beside, Draft, Grown, Placed, append};
 pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
 pub use guard::{SqlOutcome, SqlValue};
@@ -59,6 +58,7 @@ pub use rows::{
 };
 pub use runs::{NameRuns, NameWalk};
 pub use schema::FORMAT;
+pub use segment::{Draft, Placed, Segment};
 pub use sieve::NameParts;
 pub use views::{VIEWS, View};
-pub use write::{Amendment, BuildInfo, Keys, Outline, Places, Published, carry_over, publish, publish_files};
+pub use write::{Amendment, BuildInfo, KnownRows, Outline, Places, Published, carry_over, publish, publish_files};

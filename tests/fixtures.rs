@@ -70,9 +70,7 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
-    // As a change has them, which has all of every file at hand.
-    let mut tables = Tables::default();
-    tables.update(&files, None, &project_files, &mut Vec::new());
+    let tables = Tables::whole(&files, &project_files);
     let resolutions = (0..files.len())
         .map(|position| tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution)
         .collect();
@@ -97,7 +95,8 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
             assert_eq!(shared.interface(), again, "{}: the number is that of the order in which the facts are kept", record.path);
             let arranged = facts.clone();
             let own = facts.names.iter().map(|name| names.intern(name)).collect();
-            known = Some((arranged, shared.leave(facts, own)));
+            let language = record.language.expect("a file with facts has a language");
+            known = Some((arranged, shared.leave(facts, language, own)));
         }
         let (facts, table) = known.unzip();
         whole.push(facts);
@@ -332,7 +331,7 @@ fn of_a_body_only_what_others_look_at_stays() {
         let (all, mut names) = (facts.exprs.len(), Names::default());
         let shared = Shared::first(&mut facts);
         let own = facts.names.iter().map(|name| names.intern(name)).collect();
-        shared.leave(&mut facts, own);
+        shared.leave(&mut facts, language, own);
         assert!(all > 3_000 && facts.exprs.len() < 10, "{path}: {} of {all}", facts.exprs.len());
         assert_eq!((facts.symbols.len(), facts.sites.len(), facts.names.len()), (1, 0, 0), "{path}");
     }

@@ -1,12 +1,9 @@
-//! The form of a piece that is kept beside a store: its words, then which files it speaks of and in how many bytes, then what it
-//! says of them. A file's facts and what was found for it can stand in different pieces; of two that speak of one file the later
-//! one holds.
+//! The form of a piece of what is kept of files: its words, then which files it speaks of and in how many bytes, then what it says
+//! of them. What is known of a file stands in pieces of three kinds: its facts, what was found for it, and its entry.
 
-use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
-use crate::model::graph::FileStamp;
 use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::resolve::ProjectFile;
+use crate::resolve::Shared;
 
 /// Takes a piece down.
 #[derive(Default)]
@@ -26,24 +23,13 @@ impl PieceWriter {
         self.entries.push((key, (middle - start) as u64, (self.body.len() - middle) as u64));
     }
 
-    /// The piece, with the project files if they are to stand in it.
-    pub(super) fn finish(self, project_files: Option<&[ProjectFile]>) -> Vec<u8> {
+    /// The piece.
+    pub(super) fn finish(self) -> Vec<u8> {
         let mut head = Writer::default();
-        let mut write = || -> Option<()> {
-            head.flag(project_files.is_some())?;
-            if let Some(files) = project_files {
-                head.number(files.len() as u64)?;
-                for file in files {
-                    head.text(file.path.as_str())?;
-                    head.text(&file.text)?;
-                }
-            }
-            head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
-                Some((head.small(key)?, head.number(facts)?, head.number(found)?))
-            })?;
-            Some(())
-        };
-        write().expect("writing does not fail");
+        let entries = head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
+            Some((head.small(key)?, head.number(facts)?, head.number(found)?))
+        });
+        entries.expect("writing does not fail");
         let (words, body) = self.body.into_parts();
         [words, head.into_parts().1, body].concat()
     }
@@ -55,8 +41,6 @@ const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
 pub(super) struct Opened<'p> {
     /// In terms of which all is said.
     pub(super) words: Vec<&'p str>,
-    /// The project files, if they stand in it.
-    pub(super) project_files: Option<Vec<ProjectFile>>,
     pub(super) entries: Vec<Entry<'p>>,
 }
 
@@ -73,15 +57,6 @@ impl<'p> Opened<'p> {
     pub(super) fn read(piece: &'p [u8]) -> Option<Self> {
         let (words, rest) = Reader::words(piece)?;
         let mut head = Reader::new(rest, &[]);
-        let mut project_files = None;
-        if head.flag(false)? {
-            let mut files = Vec::new();
-            for _ in 0..head.number(0)? {
-                let path = RepoPath::new(&head.text("")?)?;
-                files.push(ProjectFile { path, text: head.text("")?.into() });
-            }
-            project_files = Some(files);
-        }
         let lengths = head.list(&[], &NO_ENTRY, |head, _| Some((head.small(0)?, head.number(0)?, head.number(0)?)))?;
         let mut body = head.rest();
         let mut entries = Vec::with_capacity(lengths.len());
@@ -91,20 +66,40 @@ impl<'p> Opened<'p> {
             entries.push(Entry { key, facts, found });
             body = rest;
         }
-        Some(Self { words, project_files, entries })
+        Some(Self { words, entries })
+    }
+}
+
+impl<'p> Opened<'p> {
+    /// What it says of the file with a key.
+    pub(super) fn entry(&self, key: u32) -> Option<&Entry<'p>> {
+        let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
+        self.entries.get(place)
     }
 }
 
 /// Writes a file's facts, and gives the number of the word that each name is.
-pub(super) fn write_facts(body: &mut Writer, stamp: &FileStamp, facts: &FileFacts, interface: u64) -> Vec<u32> {
-    for part in [stamp.hash as u64, (stamp.hash >> 64) as u64, interface] {
-        body.bits(part).expect("writing does not fail");
+pub(super) fn write_facts(body: &mut Writer, facts: &FileFacts, shared: &Shared) -> Vec<u32> {
+    for number in shared.numbers() {
+        body.bits(number).expect("writing does not fail");
     }
     packed::facts::write(body, facts)
 }
 
-/// Reads what stands before a file's facts: the hash of its bytes, and the number of what others may look at.
-pub(super) fn read_head(reader: &mut Reader<'_>) -> Option<(u128, u64)> {
-    let hash = u128::from(reader.bits(0)?) | u128::from(reader.bits(0)?) << 64;
-    Some((hash, reader.bits(0)?))
+/// Reads what stands before a file's facts: how many of them others may look at.
+pub(super) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
+    let mut numbers = [0; 5];
+    for number in &mut numbers {
+        *number = reader.bits(0)?;
+    }
+    Some(numbers)
+}
+
+/// Reads the facts of a file with their names.
+pub(super) fn read_facts(bytes: &[u8], words: &[&str]) -> Option<(FileFacts, Shared)> {
+    let mut reader = Reader::new(bytes, words);
+    let numbers = read_head(&mut reader)?;
+    let (facts, _) = packed::facts::read(&mut reader)?;
+    let shared = Shared::of_numbers(&facts, numbers)?;
+    Some((facts, shared))
 }

@@ -1,167 +1,301 @@
-//! What is known of a repository in use, kept between runs: facts, tables, results, and the keys they have in the store. A
-//! change of files costs what it concerns: only those are read, only what depends on them is resolved and written again.
+//! What is known of a repository in use, kept between runs. A change of files costs what it concerns: only those are read, only what
+//! depends on them is resolved and written again. Facts and results of other files are read by need; see `archive`.
+
+mod results;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::archive::{self, Archive, KnownFile, Opening};
 use super::plan::{self, Neighbours};
 use super::progress::{Phase, Stopwatch, Timing};
-use super::relations::{self, Relations};
 use super::resolve::resolve;
-use super::saved::{self, Known, Loaded};
 use super::take_in;
 use super::workers::Workers;
+use results::Taken;
+
 use super::{IndexError, Progress, Run};
 use crate::faults::{Fault, planted};
-use crate::model::graph::{FileId, FileRecord, FileResolution, Graph, Relation, SymbolRef, Target};
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
 use crate::model::{RepoPath, SkipReason};
-use crate::resolve::{Asked, ProjectFile, Resolved, Tables, Updated};
+use crate::resolve::{Archive as _, Asked, Change, Changed, Known, Listing, ProjectFile, Shared, Tables};
 use crate::source::{WalkedFile, WalkedKind};
-use crate::store::{self, Amendment, Beside, Draft, Grown, Identity, Keys, Places, Snapshot, WriterLock};
+use crate::store::{Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock};
+
+/// Stands for the facts of files that are not at hand.
+static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
+
+/// Bytes of the rows about changed files from which on to build everything anew is less work than to go on.
+const MOST_ROW_BYTES: usize = 96 << 20;
+
+/// Reads of facts after which what was read is let go.
+const MOST_READS: usize = 8_000;
+
+/// Bytes of source of the files that a change may concern: their facts are at hand together.
+const MOST_SOURCE_BYTES: u64 = 128 << 20;
 
 /// One repository.
 #[derive(Debug)]
 pub(super) struct Resident {
+    /// The files; those that are not being changed have no facts at hand and no results.
     graph: Graph,
+    /// What was looked at for each file.
+    asked: Vec<Asked>,
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
-    /// What was looked at for each file.
-    asked: Vec<Asked>,
-    /// The relations that each file speaks of, wherever they start; the graph has them where they start.
-    relations: Relations,
-    keys: Option<Keys>,
-    /// The state of the store that holds the graph.
-    identity: Option<Identity>,
+    archive: Arc<Archive>,
+    /// Other files that speak of relations which start in a file. By keys.
+    speakers: BTreeMap<u32, BTreeSet<u32>>,
+    /// Where relations start that a file speaks of and that start elsewhere. By keys.
+    strays: FxHashMap<u32, Vec<u32>>,
+    places: Places,
+    /// The greatest key that the build gave to a file.
+    last_file: u32,
+    /// The state of the store that this is about.
+    identity: Identity,
 }
 
 impl Resident {
-    /// The state of the store that holds the graph.
-    pub(super) fn identity(&self) -> Option<Identity> {
+    /// The state of the store that this is about.
+    pub(super) fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// Whether so much was read, or so much has changed, that the next change should begin anew.
+    pub(super) fn is_worn(&self) -> bool {
+        self.archive.reads() > MOST_READS
     }
 
     /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
     pub(super) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
-        let Some(beside) = Beside::read(snapshot, saved::kind(&run.limits)) else { return Ok(None) };
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
-        let loaded = saved::load(&beside, &snapshot.files()?, run, &workers);
+        let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
+        let all = |count: usize, read: &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync)| {
+            let numbers: Vec<usize> = (0..count).collect();
+            workers.map(&numbers, run, read).into_iter().filter_map(|(_, known)| known).collect()
+        };
+        let opening = Archive::open(snapshot.store().path(), (identity.uid, kind), snapshot.known()?, all);
         run.check(root)?;
-        let Some(Loaded { files, mut found, asked, tables, project_files }) = loaded else {
-            tracing::info!(root = %root.display(), "what is kept beside the store does not fit it");
-            return Ok(None);
-        };
+        let resident = opening.filter(|opening| opening.archive.row_bytes() <= MOST_ROW_BYTES).and_then(|opening| {
+            let rows = snapshot.files().ok()?;
+            let state = (identity, snapshot.meta().last_file);
+            workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
+        });
+        if resident.is_none() {
+            tracing::info!(root = %root.display(), "what is kept beside the store does not fit it, or is too much");
+        }
+        Ok(resident)
+    }
+
+    fn of(opening: Opening, rows: &[FileRow], (identity, last_file): (Identity, u32)) -> Option<Self> {
+        let Opening { archive, mut known, project_files } = opening;
+        let archive = Arc::new(archive);
+        let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut speakers, mut strays): (BTreeMap<u32, BTreeSet<u32>>, FxHashMap<u32, Vec<u32>>) = Default::default();
+        for row in rows {
+            let key = row.key.0;
+            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&NOT_AT_HAND)), Err);
+            let language = row.language.map(|language| crate::model::LanguageId(language.0 as u16));
+            files.push(FileRecord { path: row.path.clone(), stamp: row.stamp(), language, content });
+            let mut head = None;
+            let mut footprint = Asked::default();
+            if row.skipped.is_none() {
+                let KnownFile { entry, strays: homes } = known.remove(&key)?;
+                (head, footprint) = (Some((entry.head, entry.imported)), entry.asked);
+                for home in &homes {
+                    speakers.entry(*home).or_default().insert(key);
+                }
+                if !homes.is_empty() {
+                    strays.insert(key, homes);
+                }
+            }
+            asked.push(footprint);
+            heads.push(Known { path: row.path.clone(), key, head, has_changed: archive.has_row(key) });
+        }
+        let tables = Tables::by_need(heads, Arc::clone(&archive) as Arc<_>, project_files.clone());
         let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
-        let relations = Relations::bring_home(&mut found);
-        let graph = Graph { files, resolutions: found };
-        let mut resident = Self { graph, project_files, neighbours, tables, asked, relations, keys: None, identity: None };
-        Ok(resident.settle(snapshot)?.then_some(resident))
+        let graph = Graph { resolutions: vec![FileResolution::default(); files.len()], files };
+        let places = Places::of(rows);
+        let is_whole = !archive.is_damaged();
+        let resident =
+            Self { graph, asked, project_files, neighbours, tables, archive, speakers, strays, places, last_file, identity };
+        is_whole.then_some(resident)
     }
 
-    /// Keeps everything that is known beside the store that it has settled with. What goes wrong costs work later, and
-    /// nothing else.
-    pub(super) fn save(&self, lock: &WriterLock, store: &Path, run: &Run) {
-        let Some((known, identity)) = self.known().zip(self.identity) else { return };
-        let save = || -> Result<(), IndexError> {
-            let workers = Workers::start(lock.location().root(), &run.limits)?;
-            let draft = Draft::begin(lock)?;
-            let pieces = saved::pieces(&self.graph.files);
-            let numbers: Vec<usize> = (0..pieces.len()).collect();
-            let added = workers
-                .map(&numbers, run, |number| draft.add(&known.piece(&pieces[number], |_| true, number + 1 == pieces.len())));
-            run.check(lock.location().root())?;
-            added.into_iter().try_for_each(|(_, added)| added.map(drop))?;
-            Ok(draft.publish(store, identity, saved::kind(&run.limits))?)
-        };
-        if let Err(error) = save() {
-            tracing::info!(%error, "what is known of a repository is not kept beside its store");
-        }
-    }
-
-    fn known(&self) -> Option<Known<'_>> {
-        self.keys.as_ref().map(|keys| self.known_by(keys.places()))
-    }
-
-    fn known_by<'r>(&'r self, places: &'r Places) -> Known<'r> {
-        Known {
-            files: &self.graph.files,
-            found: &self.graph.resolutions,
-            relations: self.relations.spoken(),
-            asked: &self.asked,
-            tables: &self.tables,
-            project_files: &self.project_files,
-            places,
-        }
-    }
-
-    /// Learns the keys of the store that holds the graph; false if it does not.
-    pub(super) fn settle(&mut self, snapshot: &Snapshot) -> Result<bool, IndexError> {
-        self.keys = Keys::of(&self.graph, snapshot)?;
-        self.identity = Some(snapshot.identity());
-        Ok(self.keys.is_some())
-    }
-
-    /// Takes changed files in, here and in the store, which is the file `store`.
+    /// Takes changed files in, here and in the store, which is the file `store`. When that fails this is of no use any more.
     pub(super) fn apply(
-        &mut self,
+        mut self,
         (lock, store): (&WriterLock, &Path),
         (touched, gone): (Vec<WalkedFile>, &[RepoPath]),
         run: &Run,
-    ) -> Result<(Identity, Vec<Timing>), IndexError> {
+    ) -> Result<(Self, Vec<Timing>), IndexError> {
         let root = lock.location().root();
         let mut stopwatch = Stopwatch::start();
         let workers = Workers::start(root, &run.limits)?;
         let project_files = self.project_files.clone();
-        let Read { changed, same_paths } = self.read(root, touched, gone, run, &workers);
-        let has_project_files = project_files != self.project_files;
+        let Read { changed, same_paths, shared } = self.read(root, touched, gone, run, &workers);
         run.check(root)?;
         stopwatch.lap(Phase::Extract);
 
-        let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
-        let Self { graph, tables, project_files, asked, .. } = self;
-        let only = same_paths.then_some(changed.as_slice());
-        let updated = workers.run(|| tables.update(&graph.files, only, project_files, asked)).map_err(failed)?;
+        let has_project_files = project_files != self.project_files;
+        let moves = self.moves(same_paths);
+        let before = self.before(&changed, &moves);
+        let affected = self.update_tables((&changed, &shared), &moves, has_project_files, root, &workers)?;
         stopwatch.lap(Phase::Tables);
-        let affected = updated.affected.iter().filter(|file| !planted(Fault::MissedDependent) || changed.contains(file));
-        let affected: Vec<usize> = affected.map(|file| file.0 as usize).collect();
-        let results = resolve(&self.tables, &self.graph.files, affected.iter().copied(), run, &workers);
+        let affected: Vec<FileId> =
+            affected.into_iter().filter(|file| !planted(Fault::MissedDependent) || changed.contains(file)).collect();
+        let facts = self.facts(&affected, &shared, run, &workers);
         run.check(root)?;
-        let before = self.take_results(&changed, &updated, results);
+        self.check(store)?;
+        let at_hand: Vec<(usize, Arc<FileFacts>)> = facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
+        let results = resolve(&self.tables, &self.graph.files, &at_hand, run, &workers);
+        run.check(root)?;
+        self.check(store)?;
+        drop(at_hand);
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
+        let Taken { mut rows, replaced, resolved, related } = self.take_results(&changed, before, facts, results);
+        self.check(store)?;
+        if has_project_files {
+            rows.push((archive::PROJECT_FILES, Some(archive::row_of_project_files(&self.project_files))));
+        }
+        let Moves { origins, gone, .. } = moves;
+        rows.extend(gone.iter().map(|key| (*key, None)));
         let amendment = Amendment {
             graph: &self.graph,
-            origins: &before.origins,
+            origins: &origins,
             changed: &changed,
-            replaced: &before.replaced,
-            resolved: &before.resolved,
-            related: &before.related,
+            replaced: &replaced,
+            resolved: &resolved,
+            related: &related,
         };
-        let known = self.identity.zip(self.keys.take());
-        let (identity, mut keys) = known.expect("a resident that is kept has settled with its store");
-        let mut places: Vec<usize> = affected.into_iter().chain(changed.iter().map(|file| file.0 as usize)).collect();
-        places.sort_unstable();
-        places.dedup();
-        let mut kept = Ok(None);
-        let after = amendment.write(lock, (store, identity), &mut keys, |keys, after| {
-            let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
-            let piece = self.known_by(keys).piece(&places, is_changed, has_project_files);
-            kept = store::append(lock, store, (identity, after), saved::kind(&run.limits), &[piece]);
-        })?;
-        self.keys = Some(keys);
-        self.identity = Some(after);
-        let is_small = |added: &Grown| added.appended <= added.first.max(LEAST_APPENDED);
-        match kept {
-            Ok(Some(added)) if is_small(&added) => {}
-            Ok(_) => self.save(lock, store, run),
-            Err(error) => tracing::info!(%error, "what is known of a repository is not kept beside its store"),
+        let tables = &self.tables;
+        let keep = |places: &Places, _: Identity| {
+            let same = |file: &FileId| places.file(*file) == Some(tables.key(*file));
+            assert!(changed.iter().all(same), "new files get the keys that come next");
+            rows.clone()
+        };
+        self.identity = amendment.write(lock, (store, self.identity), &mut self.places, keep)?;
+        self.archive.learn(rows);
+        for file in changed.iter().chain(&affected).chain(&related) {
+            self.graph.resolutions[file.0 as usize] = FileResolution::default();
+            if let Ok(facts) = &mut self.graph.files[file.0 as usize].content {
+                *facts = Arc::clone(&NOT_AT_HAND);
+            }
         }
         stopwatch.lap(Phase::Write);
-        Ok((after, stopwatch.laps()))
+        Ok((self, stopwatch.laps()))
+    }
+
+    /// That everything which was read by need could be read.
+    fn check(&self, store: &Path) -> Result<(), StoreError> {
+        match self.archive.is_damaged() {
+            true => Err(StoreError::new(StoreErrorKind::Corrupt, "reading what is kept beside", store, "it is damaged")),
+            false => Ok(()),
+        }
+    }
+
+    /// Where files were before, and the keys that they have.
+    fn moves(&mut self, same_paths: bool) -> Moves {
+        let count = self.graph.files.len();
+        if same_paths {
+            let keys = (0..count).map(|place| self.tables.key(id(place))).collect();
+            return Moves { is_listed: false, origins: (0..count).map(Some).collect(), keys, gone: Vec::new() };
+        }
+        let before: Vec<(RepoPath, u32)> = self.tables.listing().collect();
+        let mut next = before.iter().map(|(_, key)| *key).max().unwrap_or(0).max(self.last_file) + 1;
+        let (mut origins, mut keys, mut gone) = (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
+        let mut old = before.iter().enumerate().peekable();
+        for record in &self.graph.files {
+            while let Some((_, (_, key))) = old.next_if(|(_, (path, _))| *path < record.path) {
+                gone.push(*key);
+            }
+            let known = old.next_if(|(_, (path, _))| *path == record.path);
+            origins.push(known.map(|(place, _)| place));
+            keys.push(known.map_or_else(
+                || {
+                    next += 1;
+                    next - 1
+                },
+                |(_, (_, key))| *key,
+            ));
+        }
+        gone.extend(old.map(|(_, (_, key))| *key));
+        let mut asked = std::mem::take(&mut self.asked);
+        self.asked =
+            origins.iter().map(|origin| origin.map(|origin| std::mem::take(&mut asked[origin])).unwrap_or_default()).collect();
+        self.graph.resolutions = vec![FileResolution::default(); count];
+        Moves { is_listed: true, origins, keys, gone }
+    }
+
+    /// The keys of files that are gone or changed and had facts.
+    fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
+        let keys = changed.iter().map(|file| moves.keys[file.0 as usize]).chain(moves.gone.iter().copied());
+        keys.filter(|key| self.tables.position(*key).is_some_and(|file| self.tables.head(file).is_some())).collect()
+    }
+
+    /// Takes the change into the tables; gives the files to resolve.
+    fn update_tables(
+        &mut self,
+        (changed, shared): (&[FileId], &FxHashMap<RepoPath, Shared>),
+        moves: &Moves,
+        has_project_files: bool,
+        root: &Path,
+        workers: &Workers,
+    ) -> Result<Vec<FileId>, IndexError> {
+        let Self { graph, tables, asked, project_files, .. } = self;
+        let file = |file: &FileId| {
+            let record = &graph.files[file.0 as usize];
+            let content = record.content.as_ref().ok().zip(record.language).zip(shared.get(&record.path));
+            Changed { file: *file, content: content.map(|((facts, language), shared)| (language, Arc::clone(facts), *shared)) }
+        };
+        let listing = || Listing(graph.files.iter().map(|record| record.path.clone()).zip(moves.keys.iter().copied()).collect());
+        let change = Change {
+            listing: moves.is_listed.then(listing),
+            changed: changed.iter().map(file).collect(),
+            project_files: has_project_files.then(|| project_files.clone()),
+        };
+        let asked: Vec<&Asked> = asked.iter().collect();
+        let affected = workers.run(|| tables.update(change, &asked));
+        let affected = affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
+        let bytes: u64 = affected.iter().map(|file| graph.files[file.0 as usize].stamp.size).sum();
+        if bytes > MOST_SOURCE_BYTES {
+            let detail = format!("the change concerns {} files", affected.len());
+            return Err(StoreError::new(StoreErrorKind::TooLarge, "changing store of", root, detail).into());
+        }
+        Ok(affected)
+    }
+
+    /// All facts of some files, with what others may look at.
+    fn facts(
+        &mut self,
+        files: &[FileId],
+        shared: &FxHashMap<RepoPath, Shared>,
+        run: &Run,
+        workers: &Workers,
+    ) -> Vec<(usize, Arc<FileFacts>, Shared)> {
+        let places: Vec<usize> = files.iter().map(|file| file.0 as usize).collect();
+        let read = |place: usize| {
+            let record = &self.graph.files[place];
+            match (shared.get(&record.path), &record.content) {
+                (Some(shared), Ok(facts)) => Some((Arc::clone(facts), *shared)),
+                _ => self.archive.facts(self.tables.key(id(place))).map(|(facts, shared)| (Arc::new(facts), shared)),
+            }
+        };
+        let read = workers.map(&places, run, read);
+        let all: Vec<_> =
+            read.into_iter().filter_map(|(place, read)| read.map(|(facts, shared)| (place, facts, shared))).collect();
+        for (place, facts, _) in &all {
+            self.graph.files[*place].content = Ok(Arc::clone(facts));
+        }
+        all
     }
 
     /// Reads the touched files and those whose language their neighbours decide otherwise now.
@@ -179,7 +313,8 @@ impl Resident {
         self.neighbours = plan.into_neighbours();
         // A file that vanished meanwhile is gone: nothing would look at a row for it again.
         let has_vanished = |record: &&FileRecord| record.content.as_ref().is_err_and(|reason| *reason == SkipReason::Vanished);
-        let vanished: Vec<RepoPath> = taken.files.iter().filter(has_vanished).map(|record| record.path.clone()).collect();
+        let records = || taken.files.iter().map(|(record, _)| record);
+        let vanished: Vec<RepoPath> = records().filter(has_vanished).map(|record| record.path.clone()).collect();
         if !vanished.is_empty() {
             let left = touched.into_iter().filter(|file| !vanished.contains(&file.path)).collect();
             return self.read(root, left, &[gone, &vanished].concat(), run, workers);
@@ -188,15 +323,18 @@ impl Resident {
             self.project_files.extend(taken.project_files);
         }
         self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
+        let shared = |(record, shared): &(FileRecord, Option<Shared>)| Some((record.path.clone(), (*shared)?));
+        let shared = taken.files.iter().filter_map(shared).collect();
+        let files = taken.files.into_iter().map(|(record, _)| record);
         let mut changed: Vec<FileId> = if same_paths {
             let put = |record: FileRecord| {
                 let place = self.position(&record.path)?;
                 self.graph.files[place.0 as usize] = record;
                 Some(place)
             };
-            taken.files.into_iter().filter_map(put).collect()
+            files.filter_map(put).collect()
         } else {
-            self.graph.files.extend(taken.files);
+            self.graph.files.extend(files);
             if !planted(Fault::UnsortedFiles) {
                 self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
             }
@@ -204,7 +342,7 @@ impl Resident {
             ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
         };
         changed.sort_unstable();
-        Read { changed, same_paths }
+        Read { changed, same_paths, shared }
     }
 
     fn position(&self, path: &RepoPath) -> Option<FileId> {
@@ -231,82 +369,7 @@ impl Resident {
         });
         neighbours
     }
-
-    /// Puts results in their places, moves those that stay, and puts relations to the files that they start in. Gives what was
-    /// there before, in terms of positions now.
-    fn take_results(&mut self, changed: &[FileId], updated: &Updated, results: Vec<(usize, Resolved)>) -> Before {
-        let mut homes = BTreeSet::new();
-        let mut before = self.move_results(&updated.moved, &mut homes);
-        let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
-        let skipped = changed.iter().map(|file| file.0 as usize).filter(|&place| self.graph.files[place].content.is_err());
-        let skipped: Vec<(usize, Resolved)> = skipped.map(|place| (place, Resolved::default())).collect();
-        let mut at_home_before = BTreeMap::new();
-        for (place, Resolved { mut resolution, asked }) in results.into_iter().chain(skipped) {
-            if planted(Fault::ShiftedAnswers) && is_changed(place) && !resolution.sites.is_empty() {
-                resolution.sites.rotate_right(1);
-            }
-            self.relations.set(place, std::mem::take(&mut resolution.relations), &mut homes);
-            let old = std::mem::replace(&mut self.graph.resolutions[place], resolution);
-            at_home_before.insert(place, old.relations.clone());
-            if !planted(Fault::StaleFootprint) {
-                self.asked[place] = asked;
-            }
-            if is_changed(place) {
-                before.replaced.push(old);
-            } else {
-                let id = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
-                before.resolved.push((id, old));
-            }
-        }
-        before.resolved.sort_by_key(|(file, _)| *file);
-        // Files that are gone start nothing any more.
-        for place in homes.into_iter().filter(|&place| place < self.graph.files.len()) {
-            let now = self.relations.at_home(place);
-            let found = &mut self.graph.resolutions[place].relations;
-            let old = at_home_before.remove(&place).unwrap_or_else(|| std::mem::take(found));
-            if now != old {
-                before.related.push(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")));
-            }
-            *found = now;
-        }
-        before
-    }
-
-    /// Gives what is known of files the positions that these have now. Adds the files to `homes` in which relations started of
-    /// which files speak that are gone.
-    fn move_results(&mut self, moved: &[Option<FileId>], homes: &mut BTreeSet<usize>) -> Before {
-        let count = self.graph.files.len();
-        let mut before = Before { origins: vec![None; count], ..Before::default() };
-        for (origin, to) in moved.iter().enumerate() {
-            if let Some(to) = to {
-                before.origins[to.0 as usize] = Some(origin);
-            }
-        }
-        if moved.len() == count && ids(count).zip(moved).all(|(id, to)| *to == Some(id)) {
-            return before;
-        }
-        let mut resolutions = vec![FileResolution::default(); count];
-        let mut spoken = vec![Vec::new(); count];
-        let old = std::mem::take(&mut self.graph.resolutions).into_iter();
-        for ((mut found, mut said), to) in old.zip(std::mem::take(&mut self.relations).into_spoken()).zip(moved) {
-            move_files(&mut found, moved);
-            said.iter_mut().for_each(|relation| move_relation(relation, moved));
-            match to {
-                Some(to) => (resolutions[to.0 as usize], spoken[to.0 as usize]) = (found, said),
-                None => {
-                    homes.extend(relations::strays(usize::MAX, &said));
-                    before.replaced.push(found);
-                }
-            }
-        }
-        self.graph.resolutions = resolutions;
-        self.relations = Relations::new(spoken);
-        before
-    }
 }
-
-/// So many bytes of changes are kept beside a store before everything is written again, however small the first part is.
-const LEAST_APPENDED: u64 = 1 << 20;
 
 /// What was read.
 struct Read {
@@ -314,49 +377,26 @@ struct Read {
     changed: Vec<FileId>,
     /// Whether there are the same paths as before.
     same_paths: bool,
+    /// What others may look at in those that have facts.
+    shared: FxHashMap<RepoPath, Shared>,
 }
 
-/// How things were, in terms of positions now.
-#[derive(Default)]
-struct Before {
-    /// Where each file was.
+/// Where files were before a change.
+struct Moves {
+    /// Whether there are other paths than before.
+    is_listed: bool,
+    /// The place of each file before; none for a new one.
     origins: Vec<Option<usize>>,
-    /// What was found for files that are gone or other ones.
-    replaced: Vec<FileResolution>,
-    /// What was found for the others that were resolved again.
-    resolved: Vec<(FileId, FileResolution)>,
-    /// Files that start other relations now.
-    related: Vec<FileId>,
+    /// The key of each file.
+    keys: Vec<u32>,
+    /// The keys of files that are gone.
+    gone: Vec<u32>,
+}
+
+pub(super) fn id(place: usize) -> FileId {
+    FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"))
 }
 
 fn ids(count: usize) -> impl Iterator<Item = FileId> {
-    (0..u32::try_from(count).expect("a repository has far fewer than 2^32 files")).map(FileId)
-}
-
-/// Stands for a file that is gone: equal to no other.
-const GONE: FileId = FileId(u32::MAX);
-
-fn move_file(file: &mut FileId, moved: &[Option<FileId>]) {
-    *file = moved.get(file.0 as usize).copied().flatten().unwrap_or(GONE);
-}
-
-fn move_relation(relation: &mut Relation, moved: &[Option<FileId>]) {
-    move_file(&mut relation.from.file, moved);
-    move_file(&mut relation.to.file, moved);
-}
-
-/// Gives the files that a result names their positions now.
-fn move_files(found: &mut FileResolution, moved: &[Option<FileId>]) {
-    let symbol = |symbol: &mut SymbolRef| move_file(&mut symbol.file, moved);
-    for site in &mut found.sites {
-        match &mut site.target {
-            Target::Symbol(target) => symbol(target),
-            Target::Candidates(targets) => targets.iter_mut().for_each(symbol),
-            Target::File(file) => move_file(file, moved),
-            Target::None | Target::External(_) => {}
-        }
-    }
-    found.imports.iter_mut().flatten().for_each(|file| move_file(file, moved));
-    found.relations.iter_mut().for_each(|relation| move_relation(relation, moved));
-    found.containers.iter_mut().for_each(|(_, container)| symbol(container));
+    (0..count).map(id)
 }

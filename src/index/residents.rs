@@ -42,7 +42,7 @@ impl Residents {
 
     /// Whether what is known of a repository is this state of its store.
     pub(super) fn knows(&self, location: &Location, store: Identity) -> bool {
-        self.0.with(location, |resident| resident.identity() == Some(store)).unwrap_or(false)
+        self.0.with(location, |resident| resident.identity() == store).unwrap_or(false)
     }
 
     /// Says that a repository is in use.
@@ -52,7 +52,7 @@ impl Residents {
 
     /// What is known of a repository, if that is what its store holds.
     pub(super) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
-        self.0.take(location).filter(|resident| resident.identity() == Some(snapshot.identity()))
+        self.0.take(location).filter(|resident| resident.identity() == snapshot.identity())
     }
 
     pub(super) fn put(&self, location: &Location, resident: Resident) {

@@ -1,6 +1,8 @@
 //! Resolves files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
 //! the whole program.
 
+use std::sync::Arc;
+
 use super::Run;
 use super::caution::resolving;
 use super::progress::{Counter, Phase};
@@ -10,28 +12,25 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target
 use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 
-/// Resolves some files, each by its position. Fewer come back when the run is cancelled.
+/// Resolves some files, each by its position, with its facts. Fewer come back when the run is cancelled.
 pub(super) fn resolve(
     tables: &Tables,
-    files: &[FileRecord],
-    positions: impl Iterator<Item = usize>,
+    paths: &[FileRecord],
+    files: &[(usize, Arc<FileFacts>)],
     run: &Run,
     workers: &Workers,
 ) -> Vec<(usize, Resolved)> {
-    let mut order: Vec<usize> = positions.collect();
+    let mut order: Vec<usize> = (0..files.len()).collect();
     let counter = Counter::start(Phase::Resolve, order.len(), run.progress);
-    order.sort_by_key(|&position| std::cmp::Reverse(sites(&files[position])));
-    workers.map(&order, run, |position| {
-        let resolved = resolve_file(tables, position, &files[position], run);
+    order.sort_by_key(|&number| std::cmp::Reverse(files[number].1.sites.len()));
+    let resolved = workers.map(&order, run, |number| {
+        let (position, facts) = &files[number];
+        let id = FileId(u32::try_from(*position).expect("a repository has far fewer than 2^32 files"));
+        let resolved = guarded_resolution(&paths[*position].path, facts, run, || tables.resolve_shared(id, facts));
         counter.add_one();
         resolved
-    })
-}
-
-fn resolve_file(tables: &Tables, position: usize, file: &FileRecord, run: &Run) -> Resolved {
-    let Ok(facts) = &file.content else { return Resolved::default() };
-    let id = FileId(u32::try_from(position).expect("a repository has far fewer than 2^32 files"));
-    guarded_resolution(&file.path, facts, run, || tables.resolve_file(id))
+    });
+    resolved.into_iter().map(|(number, resolved)| (files[number].0, resolved)).collect()
 }
 
 /// What `work` finds for a file; that nothing is known if it panics.
@@ -47,8 +46,4 @@ pub(super) fn guarded_resolution(path: &RepoPath, facts: &FileFacts, run: &Run, 
         };
         Resolved { resolution, asked: Asked::unknown() }
     })
-}
-
-fn sites(file: &FileRecord) -> usize {
-    file.content.as_ref().map_or(0, |facts| facts.sites.len())
 }

@@ -27,7 +27,8 @@ const HEAD_BYTES: usize = 64 << 10;
 
 /// Files with their facts, sorted by path, and the files that only module systems read.
 pub(super) struct TakenIn {
-    pub(super) files: Vec<FileRecord>,
+    /// Each with what others may look at, if it has facts.
+    pub(super) files: Vec<(FileRecord, Option<Shared>)>,
     pub(super) project_files: Vec<ProjectFile>,
 }
 
@@ -35,16 +36,16 @@ pub(super) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) ->
     let taking = Taking::start(root, plan, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
-        let (mut record, project_file, _) = taking.file(position);
+        let (mut record, project_file, shared) = taking.file(position);
         if let Ok(facts) = &mut record.content {
             Arc::make_mut(facts).shrink();
         }
-        (record, project_file)
+        ((record, shared), project_file)
     });
     results.sort_unstable_by_key(|(position, _)| *position);
     let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
-    for (_, (record, project_file)) in results {
-        taken.files.push(record);
+    for (_, (file, project_file)) in results {
+        taken.files.push(file);
         taken.project_files.extend(project_file);
     }
     taken

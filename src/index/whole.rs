@@ -12,18 +12,19 @@ use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
+use super::archive::{self, KnownFile, Neighbours};
 use super::pieces::{self, Opened, PieceWriter};
 use super::plan::{self, Plan};
 use super::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use super::resolve::guarded_resolution;
 use super::take_in::{Taken, Taking};
 use super::workers::Workers;
-use super::{IndexError, Run, fingerprint, grammar, saved};
+use super::{IndexError, Run, fingerprint, grammar};
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation, Target};
 use crate::model::packed::{self, Reader};
 use crate::model::{LanguageId, RepoPath, SkipReason, Step};
-use crate::resolve::{Names, Prepared, ProjectFile, Resolved, Shared, Tables, WordsOfNames};
+use crate::resolve::{Asked, Entry, Names, Prepared, ProjectFile, Resolved, Shared, Tables};
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
@@ -62,12 +63,14 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     let references = resolving.into_references();
     let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
-    for Found { placed, strays: some } in found {
+    let mut neighbours = Vec::with_capacity(found.len());
+    for ((Found { placed, entries, strays: some }, facts), range) in found.into_iter().zip(&pieces).zip(&ranges) {
+        neighbours.push(Neighbours { first: key(id(range.start)), facts: *facts, found: placed, entries });
         found_pieces.push(placed);
         some.into_iter().for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
     }
     let outline = Outline { symbol_names: tables.symbol_names(), references };
-    draft.add(&PieceWriter::default().finish(Some(tables.project_files())))?;
+    let index = archive::write_index(&draft, &neighbours, &tables)?;
     drop(tables);
     let files = files.into_iter().map(Head::of).collect();
     stopwatch.lap(Phase::Resolve);
@@ -77,7 +80,7 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
     let reading = Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
     let published = reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
-    if let Err(error) = draft.publish(&published.path, published.identity, saved::kind(&run.limits)) {
+    if let Err(error) = draft.publish(&published.path, published.identity, archive::kind(&run.limits), index) {
         tracing::info!(%error, "what is known of a repository is not kept beside its store");
     }
     stopwatch.lap(Phase::Write);
@@ -178,19 +181,20 @@ fn take_apart(draft: &Draft, start: usize, files: Vec<Taken>, names: &Mutex<Name
         let mut known = None;
         if let (Ok(facts), Some(shared)) = (&record.content, shared) {
             let mut words = Vec::new();
-            let write = |body: &mut _| words = pieces::write_facts(body, &record.stamp, facts, shared.interface());
+            let write = |body: &mut _| words = pieces::write_facts(body, facts, &shared);
             piece.add(key(id(place)), write, |_| ());
             known = Some((shared, words));
         }
         arranged.push((record, project_file, known));
     }
-    let piece = piece.finish(None);
+    let piece = piece.finish();
     let words = Opened::read(&piece).expect("it was written just now").words;
     let known = names.lock().unwrap_or_else(PoisonError::into_inner).intern_all(&words);
     let leave = |(mut record, project_file, shared): (FileRecord, _, Option<(Shared, Vec<u32>)>)| {
-        let prepared = shared.zip(record.content.as_mut().ok()).map(|((shared, words), facts)| {
+        let language = record.language;
+        let prepared = shared.zip(record.content.as_mut().ok()).zip(language).map(|(((shared, words), facts), language)| {
             let names = words.into_iter().map(|word| known[word as usize]).collect();
-            shared.leave(Arc::make_mut(facts), names)
+            shared.leave(Arc::make_mut(facts), language, names)
         });
         (record, project_file, prepared)
     };
@@ -212,6 +216,8 @@ struct Resolving<'r> {
 /// What was found for a piece.
 struct Found {
     placed: Placed,
+    /// What is known of the files without their facts.
+    entries: Placed,
     /// Relations that start in other files than those that speak of them.
     strays: Vec<Relation>,
 }
@@ -227,7 +233,7 @@ impl<'r> Resolving<'r> {
     fn piece(&self, facts: Placed, files: usize) -> Result<Found, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
-        let (mut piece, mut words) = (PieceWriter::default(), WordsOfNames::default());
+        let (mut piece, mut entries) = (PieceWriter::default(), PieceWriter::default());
         let mut strays = Vec::new();
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
@@ -237,18 +243,13 @@ impl<'r> Resolving<'r> {
                 guarded_resolution(path, &facts, self.run, || self.tables.resolve_shared(file, &facts));
             self.count(&resolution);
             strays.extend(resolution.relations.iter().copied().filter(|relation| relation.from.file != file));
-            piece.add(
-                entry.key,
-                |_| (),
-                |body| {
-                    packed::graph::write(body, &resolution, &key);
-                    self.tables.write_asked(body, &mut words, &asked, &key);
-                },
-            );
+            piece.add(entry.key, |_| (), |body| packed::graph::write(body, &resolution, &key));
+            let known = known_file(self.tables, file, &resolution, asked);
+            entries.add(entry.key, |body| known.write(body), |_| ());
             self.counter.add_one();
         }
         (opened.entries.len()..files).for_each(|_| self.counter.add_one());
-        Ok(Found { placed: self.draft.add(&piece.finish(None))?, strays })
+        Ok(Found { placed: self.draft.add(&piece.finish())?, entries: self.draft.add(&entries.finish())?, strays })
     }
 
     fn count(&self, found: &FileResolution) {
@@ -265,6 +266,20 @@ impl<'r> Resolving<'r> {
         let plain = |counts: Box<[AtomicU32]>| counts.into_iter().map(AtomicU32::into_inner).collect();
         self.references.into_iter().map(plain).collect()
     }
+}
+
+/// What is known of a file without its facts, after it was resolved.
+pub(super) fn known_file(tables: &Tables, file: FileId, found: &FileResolution, asked: Asked) -> KnownFile {
+    let head = tables.head(file).expect("it has facts").clone();
+    let mut strays: Vec<u32> = found
+        .relations
+        .iter()
+        .filter(|relation| relation.from.file != file)
+        .map(|relation| tables.key(relation.from.file))
+        .collect();
+    strays.sort_unstable();
+    strays.dedup();
+    KnownFile { entry: Entry { head, imported: tables.imported_keys(file), asked }, strays }
 }
 
 /// The facts of a file, as far as `part` reads them.

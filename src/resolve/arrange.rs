@@ -5,8 +5,8 @@ use super::Name;
 use super::interface::{self, Reached};
 use super::tables::Prepared;
 use super::unit::{First, UnitTable, contexts};
+use crate::model::LanguageId;
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
-use std::sync::Arc;
 
 /// How many of a file's facts others may look at, from the first on.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +43,31 @@ impl Shared {
         self.interface
     }
 
+    /// As numbers, in which it is kept.
+    pub fn numbers(&self) -> [u64; 5] {
+        [self.interface, self.scopes as u64, self.bindings as u64, self.exprs as u64, self.lists as u64]
+    }
+
+    /// From numbers that were kept for facts; none if there are not so many of these.
+    pub fn of_numbers(facts: &FileFacts, [interface, scopes, bindings, exprs, lists]: [u64; 5]) -> Option<Self> {
+        let within = |number: u64, all: usize| usize::try_from(number).ok().filter(|&number| number <= all);
+        Some(Self {
+            interface,
+            scopes: within(scopes, facts.scopes.len())?,
+            bindings: within(bindings, facts.bindings.len())?,
+            exprs: within(exprs, facts.exprs.len())?,
+            lists: within(lists, facts.lists.len())?,
+        })
+    }
+
     /// Prepares a file that has these names, and leaves of its facts what others may look at.
-    pub fn leave(self, facts: &mut FileFacts, names: Arc<[Name]>) -> Prepared {
+    pub fn leave(self, facts: &mut FileFacts, language: LanguageId, names: Vec<Name>) -> Prepared {
         let first = First { scopes: self.scopes, bindings: self.bindings };
-        let mut table = UnitTable::of_first(facts, names, Some(self.interface), first);
-        table.truncate(self.scopes, self.exprs);
+        let prepared = Prepared::with(facts, language, |facts| {
+            let mut table = UnitTable::of_first(facts, names.into(), Some(self.interface), first);
+            table.truncate(self.scopes, self.exprs);
+            table
+        });
         facts.scopes.truncate(self.scopes);
         facts.bindings.truncate(self.bindings);
         facts.exprs.truncate(self.exprs);
@@ -61,7 +81,7 @@ impl Shared {
             symbol.signature = told_apart(&symbol.signature);
         }
         facts.shrink();
-        Prepared::from_table(table)
+        prepared
     }
 }
 

@@ -1,146 +1,235 @@
-//! What the resolution of a file looked at outside of it: what must have other answers before it can have another result.
+//! The footprint of a resolution: what it looked at outside of its file. When none of that has changed, the result stands.
+//!
+//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a hash cost a resolution that
+//! was not needed; a question that has another answer is never missed. Files are named by their keys in the store, which stay,
+//! so that a footprint holds in every process and whatever files come and go.
 
-use super::Name;
+use super::linkage::Space;
 use crate::model::graph::FileId;
 use crate::model::packed;
 use rustc_hash::FxHashSet;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Something that was asked about the program as a whole, and may have another answer after a change. Folders, packages and
-/// namespaces are named by what does not change with the numbers that they have in the tables.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Question {
-    /// Whether some file has a name that one had.
-    Name(Name),
-    /// Whether some file has a name that none had.
-    NoName(Box<str>),
-    /// Which members a type from outside gains.
-    Gained(Box<str>),
-    /// Which interfaces ask for a method of this name first.
-    Interfaces(Name),
+/// Something that was asked about the program as a whole, as a number that is the same in every process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Question(pub(super) u64);
+
+impl Question {
+    fn of(topic: u64, text: &str) -> Self {
+        Self(xxh3_64_with_seed(text.as_bytes(), topic))
+    }
+
     /// Which members have a name.
-    Members(Name),
+    pub(super) fn members(name: &str) -> Self {
+        Self::of(1, name)
+    }
+
     /// Which macros have a name.
-    Macros(Name),
+    pub(super) fn macros(name: &str) -> Self {
+        Self::of(2, name)
+    }
+
+    /// Which interfaces ask for a method of this name first.
+    pub(super) fn interfaces(name: &str) -> Self {
+        Self::of(3, name)
+    }
+
+    /// Which members a type from outside gains.
+    pub(super) fn gained(ty: &str) -> Self {
+        Self::of(4, ty)
+    }
+
+    /// Which package a word means.
+    pub(super) fn declared(word: &str) -> Self {
+        Self::of(5, word)
+    }
+
+    /// Which module lies below another one under a name.
+    pub(super) fn child(name: &str) -> Self {
+        Self::of(6, name)
+    }
+
+    /// Which files could be pasted under a name.
+    pub(super) fn included(name: &str) -> Self {
+        Self::of(7, name)
+    }
+
+    /// What another file binds to a name outside of everything.
+    pub(super) fn bound(name: &str) -> Self {
+        Self::of(8, name)
+    }
+
     /// Which files a package has.
-    Package(u64),
-    // From here to the next: what a word or a name means from some place (`Asked::about_places`).
-    /// Which package, or part of a package's name, a word means in a file.
-    Declared(FileId, Box<str>),
-    /// Which module lies below a file under a name.
-    ChildOfFile(FileId, Name),
-    /// Which module lies below a package under a name.
-    ChildOfPackage(u64, Name),
-    /// What a namespace has under a name.
-    Space(u64, Name),
+    pub(super) fn package(identity: u64) -> Self {
+        Self(identity ^ 0x5bd1_e995_9e37_79b9)
+    }
+
     /// How namespaces lie in each other, and what opens which.
-    Spaces,
+    pub(super) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
+
+    /// What a namespace has under a name.
+    pub(super) fn space(space: Space, name: &str) -> Self {
+        Self::of(space.0, name)
+    }
+
+    fn short(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
-/// What was looked at. Files are by their position in the tables that were asked. It is kept for every file: in few bytes.
-#[derive(Clone, Default, Debug)]
+/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through those of all files.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Asked {
-    /// Files whose facts were looked at.
-    pub(super) facts: FileList,
-    /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
-    pub(super) links: FileList,
-    /// Files of whose symbols it was asked what other files add to them.
-    pub(super) given: FileList,
-    /// Files of which it was asked what is reached from them over imports.
-    pub(super) reach: FileList,
-    /// Sorted, without repeats.
-    pub(super) questions: Box<[Question]>,
+    numbers: Box<[u32]>,
+    /// Where each list but the last ends: facts, links, given, reach; then come questions.
+    ends: [u32; 4],
     /// Whether it is not known what was asked, because the work did not end.
-    pub(super) unknown: bool,
+    unknown: bool,
 }
 
 /// What has been looked at so far: quick to add to, whatever room it takes.
 #[derive(Default, Debug)]
 pub(super) struct Asking {
+    /// Files whose facts were looked at.
+    pub(super) facts: Files,
+    /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
+    pub(super) links: Files,
+    /// Files of whose symbols it was asked what other files add to them.
+    pub(super) given: Files,
+    /// Files of which it was asked what is reached from them over imports.
+    pub(super) reach: Files,
+    pub(super) questions: FxHashSet<u32>,
+}
+
+impl Asking {
+    pub(super) fn ask(&mut self, question: Question) {
+        self.questions.insert(question.short());
+    }
+
+    /// The footprint; `keys` gives the key of each file.
+    pub(super) fn into_asked(self, keys: &[u32]) -> Asked {
+        let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
+        for (files, end) in [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends) {
+            let start = numbers.len();
+            numbers.extend(files.iter().map(|file| keys[file.0 as usize]));
+            numbers[start..].sort_unstable();
+            *end = u32::try_from(numbers.len()).expect("a file looks at far fewer than 2^32 files");
+        }
+        let start = numbers.len();
+        numbers.extend(self.questions);
+        numbers[start..].sort_unstable();
+        Asked { numbers: numbers.into(), ends, unknown: false }
+    }
+}
+
+impl Asked {
+    /// Of a file whose resolution failed: after any change it is tried again.
+    pub fn unknown() -> Self {
+        Self { unknown: true, ..Self::default() }
+    }
+
+    /// As it is kept: each list as its length and the steps from one number to the next.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![u8::from(self.unknown)];
+        for list in self.lists() {
+            packed::put(&mut bytes, list.len() as u64);
+            let mut before = 0;
+            for &number in list {
+                packed::put(&mut bytes, u64::from(number - before));
+                before = number;
+            }
+        }
+        bytes
+    }
+
+    /// From what was kept; none if it was not that.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let unknown = packed::take(&mut bytes)? == 1;
+        let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
+        for end in &mut ends {
+            let count = usize::try_from(packed::take(&mut bytes)?).ok().filter(|&count| count <= bytes.len())?;
+            numbers.reserve(count);
+            let mut before = 0_u32;
+            for _ in 0..count {
+                before = before.checked_add(u32::try_from(packed::take(&mut bytes)?).ok()?)?;
+                numbers.push(before);
+            }
+            *end = u32::try_from(numbers.len()).ok()?;
+        }
+        let [facts, links, given, reach, _] = ends;
+        Some(Self { numbers: numbers.into(), ends: [facts, links, given, reach], unknown })
+    }
+
+    fn lists(&self) -> [&[u32]; 5] {
+        let [facts, links, given, reach] = self.ends.map(|end| end as usize);
+        let all = &self.numbers;
+        [&all[..facts], &all[facts..links], &all[links..given], &all[given..reach], &all[reach..]]
+    }
+}
+
+/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it would be if they were all there.
+fn has_hash(hashes: &[u32], wanted: u32) -> bool {
+    let mut place = ((u64::from(wanted) * hashes.len() as u64) >> 32) as usize;
+    while place > 0 && hashes.get(place).is_some_and(|&hash| hash > wanted) {
+        place -= 1;
+    }
+    while hashes.get(place).is_some_and(|&hash| hash < wanted) {
+        place += 1;
+    }
+    hashes.get(place) == Some(&wanted)
+}
+
+/// What has another answer after a change. Files are by their keys.
+#[derive(Default, Debug)]
+pub(super) struct Altered {
     pub(super) facts: Files,
     pub(super) links: Files,
     pub(super) given: Files,
     pub(super) reach: Files,
-    pub(super) questions: FxHashSet<Question>,
-    /// Types from outside of which it was asked which members they gain.
-    pub(super) gained: Texts,
-    /// Names of which it was asked whether some file has them, and none has.
-    pub(super) missing: Texts,
+    questions: FxHashSet<u32>,
+    /// Files of which only some functions are others, with their names: they concern who looked at the file and asked for one.
+    apart: Vec<(u32, FxHashSet<u32>)>,
 }
 
-/// A set of texts, which are copied only when they are put in.
-#[derive(Default, Debug)]
-pub(super) struct Texts(FxHashSet<Box<str>>);
+impl Altered {
+    pub(super) fn question(&mut self, question: Question) {
+        self.questions.insert(question.short());
+    }
 
-impl Texts {
-    pub(super) fn insert(&mut self, text: &str) {
-        if !self.0.contains(text) {
-            self.0.insert(text.into());
+    /// Of a file only functions of these names are others.
+    pub(super) fn functions<'n>(&mut self, key: u32, names: impl Iterator<Item = &'n str>) {
+        self.apart.push((key, names.map(|name| Question::bound(name).short()).collect()));
+    }
+
+    /// Whether one of the questions, or one about a function, was asked.
+    pub(super) fn has_question(&self, asking: &Asking) -> bool {
+        let is_altered = |hash: &u32| self.questions.contains(hash) || self.apart.iter().any(|(_, names)| names.contains(hash));
+        asking.questions.iter().any(is_altered)
+    }
+
+    /// Whether a footprint has any of it.
+    pub(super) fn concerns(&self, asked: &Asked) -> bool {
+        if asked.unknown {
+            return true;
         }
+        let [facts, links, given, reach, questions] = asked.lists();
+        let meets = |list: &[u32], files: &Files| !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)));
+        has_any(questions, &self.questions)
+            || self.apart.iter().any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
+            || meets(links, &self.links)
+            || meets(given, &self.given)
+            || meets(reach, &self.reach)
+            || meets(facts, &self.facts)
     }
 }
 
-/// Files in order, each as the step from the one before it.
-#[derive(Clone, Default, Debug)]
-pub(super) struct FileList(Box<[u8]>);
-
-impl FileList {
-    /// Of files in any order.
-    pub(super) fn of(mut files: Vec<FileId>) -> Self {
-        files.sort_unstable();
-        files.dedup();
-        Self::sorted(files.into_iter())
+/// Whether sorted hashes have one of some.
+fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
+    // Either is quick where the other is slow.
+    match some.len() * 8 <= hashes.len() {
+        true => some.iter().any(|hash| has_hash(hashes, *hash)),
+        false => !some.is_empty() && hashes.iter().any(|hash| some.contains(hash)),
     }
-
-    fn sorted(files: impl Iterator<Item = FileId>) -> Self {
-        let (mut bytes, mut next) = (Vec::new(), 0);
-        for FileId(file) in files {
-            packed::put(&mut bytes, u64::from(file - next));
-            next = file + 1;
-        }
-        Self(bytes.into())
-    }
-
-    pub(super) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
-        let (mut bytes, mut next) = (&*self.0, 0_u64);
-        std::iter::from_fn(move || {
-            let file = next + packed::take(&mut bytes)?;
-            next = file + 1;
-            Some(FileId(u32::try_from(file).expect("only numbers of files were put in")))
-        })
-    }
-
-    /// Whether some of the files are in a set.
-    pub(super) fn meets(&self, files: &Files) -> bool {
-        self.iter().any(|file| files.contains(file))
-    }
-
-    /// The same files by other positions; those that have none any more are left out.
-    fn moved(&self, to: &[Option<FileId>]) -> Self {
-        Self::of(self.iter().filter_map(|file| to.get(file.0 as usize).copied().flatten()).collect())
-    }
-}
-
-impl Asking {
-    pub(super) fn into_asked(self) -> Asked {
-        let list = |files: Files| FileList::sorted(files.iter());
-        let about_texts = self.gained.0.into_iter().map(Question::Gained).chain(self.missing.0.into_iter().map(Question::NoName));
-        Asked {
-            facts: list(self.facts),
-            links: list(self.links),
-            given: list(self.given),
-            reach: list(self.reach),
-            questions: sorted(self.questions.into_iter().chain(about_texts)),
-            unknown: false,
-        }
-    }
-}
-
-/// Questions in the order in which they are looked up.
-pub(super) fn sorted(questions: impl Iterator<Item = Question>) -> Box<[Question]> {
-    let mut questions: Vec<Question> = questions.collect();
-    questions.sort_unstable();
-    questions.dedup();
-    questions.into()
 }
 
 /// A set of files.
@@ -158,6 +247,11 @@ impl Files {
 
     pub(super) fn contains(&self, file: FileId) -> bool {
         self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
+    }
+
+    /// Whether it has none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
     }
 
     /// Puts in those of another set.
@@ -195,47 +289,52 @@ impl FewFiles {
     }
 }
 
-impl Asked {
-    /// Of a file whose resolution failed: after any change it is tried again.
-    pub fn unknown() -> Self {
-        Self { unknown: true, ..Self::default() }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Asked {
+        let mut asking = Asking::default();
+        facts.iter().for_each(|file| asking.facts.insert(FileId(*file)));
+        reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
+        questions.iter().for_each(|question| asking.ask(*question));
+        // Files have other keys than numbers, in another order.
+        let keys: Vec<u32> = (0..100).map(|file| 1000 - file).collect();
+        let asked = asking.into_asked(&keys);
+        let bytes = asked.bytes();
+        assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
+        assert!((0..bytes.len()).all(|end| Asked::from_bytes(&bytes[..end]).is_none()), "a part is not all");
+        asked
     }
 
-    /// Whether this was asked.
-    pub(super) fn has(&self, question: &Question) -> bool {
-        self.questions.binary_search(question).is_ok()
-    }
-
-    /// The questions about what a word or a name means from some place.
-    pub(super) fn about_places(&self) -> &[Question] {
-        let first = self.questions.partition_point(|question| *question < Question::Declared(FileId(0), Box::default()));
-        let count = self.questions[first..].partition_point(|question| *question < Question::Space(0, Name(0)));
-        &self.questions[first..first + count]
-    }
-
-    /// Takes in the questions that something else asked.
-    pub(super) fn add_questions(&mut self, other: Self) {
-        let all = std::mem::take(&mut self.questions).into_iter().chain(other.questions);
-        self.questions = sorted(all);
-    }
-
-    /// The same after files got other positions.
-    pub(super) fn moved(&self, to: &[Option<FileId>]) -> Self {
-        let file = |file: FileId| to.get(file.0 as usize).copied().flatten();
-        let question = |question: &Question| {
-            Some(match question {
-                Question::Declared(of, word) => Question::Declared(file(*of)?, word.clone()),
-                Question::ChildOfFile(of, name) => Question::ChildOfFile(file(*of)?, *name),
-                other => other.clone(),
-            })
+    #[test]
+    fn a_footprint_is_concerned_by_what_it_has() {
+        let asked = asked(&[3, 70], &[9], &[Question::members("a"), Question::bound("f"), Question::SPACES]);
+        let with = |change: &dyn Fn(&mut Altered)| {
+            let mut altered = Altered::default();
+            change(&mut altered);
+            altered.concerns(&asked)
         };
-        Self {
-            facts: self.facts.moved(to),
-            links: self.links.moved(to),
-            given: self.given.moved(to),
-            reach: self.reach.moved(to),
-            unknown: self.unknown,
-            questions: sorted(self.questions.iter().filter_map(question)),
+        assert!(!with(&|_| ()));
+        assert!(with(&|altered| altered.facts.insert(FileId(930))) && !with(&|altered| altered.facts.insert(FileId(70))));
+        assert!(with(&|altered| altered.reach.insert(FileId(991))) && !with(&|altered| altered.given.insert(FileId(991))));
+        assert!(with(&|altered| altered.question(Question::members("a"))));
+        assert!(!with(&|altered| altered.question(Question::macros("a"))));
+        assert!(with(&|altered| altered.question(Question::SPACES)));
+        assert!(with(&|altered| altered.functions(997, ["g", "f"].into_iter())), "it looked at the file and asked for one");
+        assert!(!with(&|altered| altered.functions(997, ["g"].into_iter())), "it asked for others");
+        assert!(!with(&|altered| altered.functions(998, ["f"].into_iter())), "it looked at other files");
+        assert!(Altered::default().concerns(&Asked::unknown()));
+    }
+
+    #[test]
+    fn a_hash_is_found_wherever_it_stands() {
+        let spread: Vec<u32> = (0..1000_u32).map(|number| number.wrapping_mul(0x9e37_79b9)).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        let close: Vec<u32> = (0..100).chain(u32::MAX - 100..=u32::MAX).collect();
+        for hashes in [spread, close, vec![7], Vec::new()] {
+            for wanted in hashes.iter().flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)]).chain([0, u32::MAX]) {
+                assert_eq!(has_hash(&hashes, wanted), hashes.binary_search(&wanted).is_ok(), "{wanted} in {} hashes", hashes.len());
+            }
         }
     }
 }

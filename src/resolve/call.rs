@@ -58,7 +58,7 @@ impl Resolver<'_, '_> {
         }
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let names = &self.program.known(symbol.file).language.manifest.names;
-        let Some(name) = names.call_member.as_deref().and_then(|member| self.program.named(member)) else {
+        let Some(name) = names.call_member.as_deref().map(|member| self.program.named(member)) else {
             return Ty::Unknown;
         };
         let member = self.member_ty(value, name);

@@ -85,7 +85,7 @@ impl Resolver<'_, '_> {
         let entry = program.symbol(declaration);
         let name = program.name_of(declaration);
         let mut found = match program.space_of_scope(declaration.file, entry.scope) {
-            Some(&space) => self.defined_in(space, name),
+            Some(space) => self.defined_in(space, name),
             None => {
                 let container = SymbolRef { file: declaration.file, symbol: entry.container };
                 if container.symbol.is_some() && program.symbol(container).kind.is_type() {
@@ -156,7 +156,7 @@ impl Resolver<'_, '_> {
             Some(&container) => self.own_members(container, name).into_iter().filter(here).collect(),
             None => {
                 let space = program.space_of_scope(definition.file, entry.scope);
-                let all = space.and_then(|space| program.with_declarations(*space, name));
+                let all = space.and_then(|space| program.with_declarations(space, name));
                 all.into_iter().flatten().copied().filter(here).collect()
             }
         };

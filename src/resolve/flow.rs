@@ -99,7 +99,7 @@ impl Resolver<'_, '_> {
 
     /// What calling a member of a value without arguments gives.
     pub(super) fn result_of_member(&mut self, value: &Ty, member: &str) -> Ty {
-        let Some(name) = self.program.named(member) else { return Ty::Unknown };
+        let name = self.program.named(member);
         match self.member_ty(value, name) {
             Ty::Callable(symbols, receiver) => self.result_of(&symbols, receiver.as_deref(), &[]),
             _ => Ty::Unknown,

@@ -103,8 +103,10 @@ impl Resolver<'_, '_> {
         let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
         let mut parts = Symbols::from_slice(&[symbol]);
         if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
-            let beside =
-                unit.bindings(entry.scope, unit.name(entry.name)).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+            let beside = self
+                .program
+                .bindings(symbol.file, unit, entry.scope, unit.name(entry.name))
+                .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
             let beside = beside.map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol });
             parts.extend(beside.filter(|part| *part != symbol && merged(self.program.symbol(*part).kind)));
         }

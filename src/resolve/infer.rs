@@ -358,7 +358,7 @@ impl Resolver<'_, '_> {
         if !makers.iter().any(|maker| maker == name) {
             return None;
         }
-        let mut bound = unit.bindings(entry.scope, unit.name(entry.name));
+        let mut bound = self.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
         bound.find(|(_, binding)| binding.symbol == symbol.symbol).map(|(id, _)| Ty::Param(symbol.file, id))
     }
 

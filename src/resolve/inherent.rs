@@ -78,7 +78,7 @@ impl Resolver<'_, '_> {
     fn next_item(&mut self, value: &Ty) -> Ty {
         let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
         let language = self.program.known(symbol.file).language;
-        let Some(next) = language.manifest.names.iterator_members.last().and_then(|next| self.program.named(next)) else {
+        let Some(next) = language.manifest.names.iterator_members.last().map(|next| self.program.named(next)) else {
             return Ty::Unknown;
         };
         match &self.own_members(*symbol, next)[..] {
@@ -218,7 +218,11 @@ impl Resolver<'_, '_> {
 
     /// The field of a value by its position.
     pub(super) fn positional(&mut self, value: &Ty, position: usize) -> Ty {
-        let Some(name) = self.program.named(&position.to_string()) else { return Ty::Unknown };
-        self.member_ty(&super::infer::instance_of(value), name)
+        let name = self.program.named(&position.to_string());
+        match self.member_ty(&super::infer::instance_of(value), name) {
+            // No type from outside has members with such names.
+            Ty::External(_) => Ty::Unknown,
+            found => found,
+        }
     }
 }

@@ -1,230 +1,208 @@
 //! Files that are pasted into each other: names outside of types and functions as a file sees them through what it includes.
 
-use super::tables::Tables;
+use super::asked::Question;
 use super::ty::Entity;
 use super::unit::Unit;
-use super::{Name, Program, Resolver, Symbols};
-use crate::grammar::ModuleSystem;
-use crate::model::facts::{Binding, BindingKind, ImportId, ImportKind, LocalSymbol, ScopeId, ScopeKind, Site, flags};
+use super::{Name, Resolver, Symbols};
+use crate::grammar::{Language, ModuleSystem};
+use crate::model::facts::{BindingKind, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, ScopeKind, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::BuildHasher;
 
-/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages.
+/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages: a hash of what it is
+/// called from the outermost on, the same in every process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) struct Space(u32);
+pub(super) struct Space(pub(super) u64);
 
-/// What all files together put into namespaces.
+impl Space {
+    /// The outermost one of a language's family.
+    pub(super) fn root(language: &Language) -> Self {
+        Self(FxBuildHasher.hash_one((0_u64, FxBuildHasher.hash_one(super::modules::family(language)))))
+    }
+
+    /// The one of this name inside of it.
+    fn below(self, name: &str) -> Self {
+        Self(FxBuildHasher.hash_one((self.0, FxBuildHasher.hash_one(name))))
+    }
+}
+
+/// The namespaces that the scopes of a file are in, and what the file puts into them.
+#[derive(Default, Debug)]
+pub(super) struct Spaces {
+    /// Scopes of files and namespaces, in order, each with its symbol.
+    scopes: Vec<(ScopeId, Space, LocalSymbol)>,
+}
+
+impl Spaces {
+    /// Those of a file.
+    pub(super) fn of(facts: &FileFacts, language: &Language) -> Self {
+        let mut spaces = Self::default();
+        if language.manifest.modules.system != ModuleSystem::Includes {
+            return spaces;
+        }
+        let root = Space::root(language);
+        for (position, scope) in facts.scopes.iter().enumerate() {
+            let id = ScopeId::at(position);
+            match (scope.kind, scope.symbol.get()) {
+                (ScopeKind::File, _) => spaces.scopes.push((id, root, LocalSymbol::NONE)),
+                (ScopeKind::Module, Some(symbol)) => {
+                    let parent = spaces.around(facts, scope.parent).unwrap_or(root);
+                    spaces.scopes.push((id, parent.below(text(facts, facts.symbols[symbol].name)), scope.symbol));
+                }
+                _ => {}
+            }
+        }
+        spaces
+    }
+
+    /// The namespace of a scope.
+    pub(super) fn of_scope(&self, scope: ScopeId) -> Option<Space> {
+        let place = self.scopes.binary_search_by_key(&scope, |(scope, ..)| *scope).ok()?;
+        Some(self.scopes[place].1)
+    }
+
+    /// The namespace that a symbol opens.
+    pub(super) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
+        self.scopes.iter().rfind(|(_, _, own)| *own == symbol && symbol.is_some()).map(|(_, space, _)| *space)
+    }
+
+    /// The innermost namespace around a scope.
+    pub(super) fn around(&self, facts: &FileFacts, mut scope: ScopeId) -> Option<Space> {
+        while let Some(position) = scope.get() {
+            if let Some(space) = self.of_scope(scope) {
+                return Some(space);
+            }
+            scope = facts.scopes[position].parent;
+        }
+        None
+    }
+}
+
+/// The text of a name of a file that has its own names.
+fn text(facts: &FileFacts, name: NameId) -> &str {
+    name.get().map_or("", |position| &facts.names[position])
+}
+
+/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of C say nothing.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(super) struct Nesting {
+    /// Namespaces, each with the one around it and its symbol.
+    pub(super) spaces: Vec<(Space, Space, LocalSymbol)>,
+    /// Names that are made visible in a namespace under the same or another name.
+    pub(super) aliases: Vec<(Question, ImportId)>,
+    /// Imports that make the names of a namespace visible in another one.
+    pub(super) opened: Vec<(Space, ImportId)>,
+    /// The same inside of functions and types.
+    pub(super) opened_locally: Vec<(ScopeId, ImportId)>,
+}
+
+impl Nesting {
+    /// That of a file; none if it says nothing.
+    pub(super) fn of(facts: &FileFacts, language: &Language, spaces: &Spaces) -> Option<Self> {
+        if language.manifest.modules.system != ModuleSystem::Includes {
+            return None;
+        }
+        let mut nesting = Self::default();
+        for (scope, space, symbol) in &spaces.scopes {
+            if symbol.is_some() {
+                let parent = scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
+                nesting.spaces.push((*space, parent.unwrap_or(Space::root(language)), *symbol));
+            }
+        }
+        for binding in facts.bindings.iter().filter(|binding| binding.kind == BindingKind::Import) {
+            if let Some(space) = spaces.of_scope(binding.scope) {
+                nesting.aliases.push((Question::space(space, text(facts, binding.name)), binding.import));
+            }
+        }
+        for (position, import) in facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Wildcard) {
+            let id = ImportId::at(position);
+            match spaces.of_scope(import.scope) {
+                Some(space) => nesting.opened.push((space, id)),
+                None => nesting.opened_locally.push((import.scope, id)),
+            }
+        }
+        (nesting != Self::default()).then_some(nesting)
+    }
+}
+
+/// What all files together say of namespaces.
 #[derive(Debug, Default)]
 pub(super) struct Linkage {
-    roots: FxHashMap<&'static str, Space>,
-    /// The namespace around each, and its own name.
-    parents: Vec<Option<Space>>,
-    /// What each is called from the outermost on, as a hash: the same after a change, unlike its number.
-    identities: Vec<u64>,
-    children: FxHashMap<(Space, Name), Space>,
-    pub(super) of_scope: FxHashMap<(FileId, ScopeId), Space>,
-    pub(super) of_symbol: FxHashMap<SymbolRef, Space>,
-    /// One symbol of each namespace.
-    symbols: FxHashMap<Space, SymbolRef>,
-    pub(super) names: FxHashMap<(Space, Name), Symbols>,
-    /// Those of `names` that are of declarations, or of declarations too.
-    declared: FxHashSet<(Space, Name)>,
-    /// Names that are made visible under the same or another name.
-    aliases: FxHashMap<(Space, Name), Vec<(FileId, ImportId)>>,
-    /// Namespaces whose names are made visible in another one, and the file that does so.
+    /// The namespace around each, and the first symbol that opens it.
+    spaces: FxHashMap<Space, (Space, SymbolRef)>,
+    aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
     opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
-    /// The same inside of functions and types.
     opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
 }
 
 impl Linkage {
-    pub(super) fn new(tables: &Tables) -> Self {
+    /// Of what the files say, in their order.
+    pub(super) fn new<'n>(files: impl Iterator<Item = (FileId, &'n Nesting)>) -> Self {
         let mut linkage = Self::default();
-        for (file, unit) in tables.units() {
-            if unit.language.manifest.modules.system == ModuleSystem::Includes {
-                linkage.add_scopes(file, &unit);
-                linkage.add_names(file, &unit);
+        for (file, nesting) in files {
+            for (space, parent, symbol) in &nesting.spaces {
+                linkage.spaces.entry(*space).or_insert((*parent, SymbolRef { file, symbol: *symbol }));
+            }
+            for (name, import) in &nesting.aliases {
+                linkage.aliases.entry(*name).or_default().push((file, *import));
+            }
+            for (space, import) in &nesting.opened {
+                linkage.opened.entry(*space).or_default().push((file, *import));
+            }
+            for (scope, import) in &nesting.opened_locally {
+                linkage.opened_locally.entry((file, *scope)).or_default().push(*import);
             }
         }
         linkage
     }
 
-    fn space(&mut self, parent: Option<Space>, name: u64) -> Space {
-        let around = parent.map_or(0, |parent| self.identity(parent));
-        self.identities.push(FxBuildHasher.hash_one((around, name)));
-        self.parents.push(parent);
-        Space(u32::try_from(self.parents.len() - 1).expect("there are fewer namespaces than scopes"))
+    /// The namespace around one.
+    fn parent(&self, space: Space) -> Option<Space> {
+        self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
-    /// The hash of what a namespace is called.
-    pub(super) fn identity(&self, space: Space) -> u64 {
-        self.identities[space.0 as usize]
-    }
-
-    fn add_scopes(&mut self, file: FileId, unit: &Unit<'_>) {
-        let family = super::modules::family(unit.language);
-        let root = match self.roots.get(family) {
-            Some(&root) => root,
-            None => {
-                let root = self.space(None, FxBuildHasher.hash_one(family));
-                self.roots.insert(family, root);
-                root
-            }
-        };
-        for (position, scope) in unit.facts.scopes.iter().enumerate() {
-            let id = ScopeId::at(position);
-            match scope.kind {
-                ScopeKind::File => drop(self.of_scope.insert((file, id), root)),
-                ScopeKind::Module => {
-                    let Some(symbol) = scope.symbol.get() else { continue };
-                    let parent = self.around(file, unit, scope.parent).unwrap_or(root);
-                    let name = unit.name(unit.facts.symbols[symbol].name);
-                    let space = match self.children.get(&(parent, name)) {
-                        Some(&space) => space,
-                        None => {
-                            let text = unit.text(unit.facts.symbols[symbol].name);
-                            let space = self.space(Some(parent), FxBuildHasher.hash_one(text));
-                            self.children.insert((parent, name), space);
-                            space
-                        }
-                    };
-                    let symbol = SymbolRef { file, symbol: scope.symbol };
-                    self.of_scope.insert((file, id), space);
-                    self.of_symbol.insert(symbol, space);
-                    self.symbols.entry(space).or_insert(symbol);
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// Takes the names of functions away that are the last symbols of a file, and whose names no other symbol has.
-    pub(super) fn remove_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
-        for (key, _) in self.last(file, unit, symbols) {
-            self.names.remove(&key);
-            self.declared.remove(&key);
-        }
-    }
-
-    /// Puts the names of functions in that are the last symbols of a file, and whose names no file had. Files come in order.
-    pub(super) fn add_last(&mut self, file: FileId, unit: &Unit<'_>, symbols: usize) {
-        for (key, symbol) in self.last(file, unit, symbols) {
-            self.add(key, unit, symbol);
-        }
-    }
-
-    fn last(&self, file: FileId, unit: &Unit<'_>, symbols: usize) -> Vec<((Space, Name), SymbolRef)> {
-        let bindings = unit.facts.bindings.iter().filter(|binding| {
-            binding.kind == BindingKind::Symbol && binding.symbol.get().is_some_and(|symbol| symbol >= symbols)
-        });
-        let put = |binding: &Binding| {
-            let space = *self.of_scope.get(&(file, binding.scope))?;
-            Some(((space, unit.name(binding.name)), SymbolRef { file, symbol: binding.symbol }))
-        };
-        bindings.filter_map(put).collect()
-    }
-
-    fn add_names(&mut self, file: FileId, unit: &Unit<'_>) {
-        for binding in &unit.facts.bindings {
-            let Some(&space) = self.of_scope.get(&(file, binding.scope)) else { continue };
-            let key = (space, unit.name(binding.name));
-            match binding.kind {
-                BindingKind::Symbol if !is_member_elsewhere(unit, binding.symbol) => {
-                    self.add(key, unit, SymbolRef { file, symbol: binding.symbol });
-                }
-                BindingKind::Import => self.aliases.entry(key).or_default().push((file, binding.import)),
-                _ => {}
-            }
-        }
-        for (position, import) in unit.facts.imports.iter().enumerate() {
-            if import.kind != ImportKind::Wildcard {
-                continue;
-            }
-            let id = ImportId::at(position);
-            match self.of_scope.get(&(file, import.scope)) {
-                Some(&space) => self.opened.entry(space).or_default().push((file, id)),
-                None => self.opened_locally.entry((file, import.scope)).or_default().push(id),
-            }
-        }
-    }
-
-    fn add(&mut self, key: (Space, Name), unit: &Unit<'_>, symbol: SymbolRef) {
-        self.names.entry(key).or_default().push(symbol);
-        if symbol.symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0) {
-            self.declared.insert(key);
-        }
-    }
-
-    /// Whether some of what a namespace has under a name is a declaration.
-    pub(super) fn has_declaration(&self, key: (Space, Name)) -> bool {
-        self.declared.contains(&key)
-    }
-
-    /// The innermost namespace around a scope.
-    pub(super) fn around(&self, file: FileId, unit: &Unit<'_>, mut scope: ScopeId) -> Option<Space> {
-        while scope.is_some() {
-            if let Some(&space) = self.of_scope.get(&(file, scope)) {
-                return Some(space);
-            }
-            scope = unit.parent(scope);
-        }
-        None
-    }
-
-    /// Members of a namespace that are defined outside of it under its name.
-    pub(super) fn add_member(&mut self, owner: SymbolRef, unit: &Unit<'_>, name: Name, member: SymbolRef) {
-        if let Some(&space) = self.of_symbol.get(&owner)
-            && !self.names.get(&(space, name)).is_some_and(|members| members.contains(&member))
-        {
-            self.add((space, name), unit, member);
-        }
-    }
-
-    /// Stands for how namespaces lie in each other and what is made visible where. `path` gives the number of a file's path.
-    pub(super) fn nesting(&self, path: &impl Fn(FileId) -> u64) -> u64 {
+    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the key of a file.
+    pub(super) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);
-        self.identities.iter().for_each(|identity| add(FxBuildHasher.hash_one(identity)));
-        let made_visible = |(of, import): &(FileId, ImportId)| (path(*of), *import);
-        self.aliases.iter().for_each(|((space, name), imports)| {
-            let imports: Vec<_> = imports.iter().map(made_visible).collect();
-            add(FxBuildHasher.hash_one((1, self.identity(*space), name, imports)));
-        });
-        self.opened.iter().for_each(|(space, imports)| {
-            let imports: Vec<_> = imports.iter().map(made_visible).collect();
-            add(FxBuildHasher.hash_one((2, self.identity(*space), imports)));
-        });
+        let keyed = |imports: &[(FileId, ImportId)]| imports.iter().map(|(of, import)| (key(*of), *import)).collect::<Vec<_>>();
+        self.aliases.iter().for_each(|(name, imports)| add(FxBuildHasher.hash_one((1, name, keyed(imports)))));
+        self.opened.iter().for_each(|(space, imports)| add(FxBuildHasher.hash_one((2, space, keyed(imports)))));
         self.opened_locally.iter().for_each(|((file, scope), imports)| {
-            add(FxBuildHasher.hash_one((3, path(*file), scope, imports)));
+            add(FxBuildHasher.hash_one((3, key(*file), scope, imports)));
         });
-        self.symbols.iter().for_each(|(space, symbol)| {
-            add(FxBuildHasher.hash_one((4, self.identity(*space), path(symbol.file), symbol.symbol)));
+        self.spaces.iter().for_each(|(space, (parent, symbol))| {
+            add(FxBuildHasher.hash_one((4, space, parent, key(symbol.file), symbol.symbol)));
         });
         number
     }
 
-    /// The namespaces by what they are called.
-    pub(super) fn by_identity(&self) -> FxHashMap<u64, Space> {
-        (0_u32..).zip(&self.identities).map(|(space, identity)| (*identity, Space(space))).collect()
-    }
-
     /// The namespace that a path names from another one outwards.
-    fn find(&self, program: &Program<'_>, from: Space, path: &str, separator: &str) -> Option<Space> {
+    fn find(&self, from: Space, path: &str, separator: &str) -> Option<Space> {
         let mut start = Some(from);
         while let Some(space) = start {
             let mut segments = path.split(separator).filter(|segment| !segment.is_empty());
-            let found = segments.try_fold(space, |space, segment| {
-                program.named(segment).and_then(|name| self.children.get(&(space, name)).copied())
-            });
+            let found = segments
+                .try_fold(space, |space, segment| Some(space.below(segment)).filter(|below| self.spaces.contains_key(below)));
             if found.is_some() {
                 return found;
             }
-            start = self.parents[space.0 as usize];
+            start = self.parent(space);
         }
         None
     }
+}
+
+/// The names that a file puts into namespaces, as questions whose answers they are part of, with their symbols.
+pub(super) fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
+    let put = move |binding: &'u crate::model::facts::Binding| {
+        let space = unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
+        (!is_member_elsewhere(&unit, binding.symbol)).then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
+    };
+    let any = !unit.spaces.scopes.is_empty();
+    unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
 }
 
 /// A member that is defined outside of its type's body.
@@ -232,55 +210,11 @@ fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
     symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
 }
 
-/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
-/// around it, so this goes on until nothing changes.
-pub(super) fn nest(tables: &mut Tables) {
-    let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
-    for _ in 0..8 {
-        let found = tables.asking(nested);
-        if found == known {
-            return;
-        }
-        for (member, owner) in &known {
-            let name = tables.name_of(*member);
-            if let Some(members) = tables.extensions.get_mut(owner).and_then(|members| members.get_mut(&name)) {
-                members.retain(|other| other != member);
-            }
-        }
-        for (member, owner) in &found {
-            let name = tables.name_of(*member);
-            tables.extensions.entry(*owner).or_default().entry(name).or_default().push(*member);
-            tables.containers.insert(*member, *owner);
-        }
-        known = found;
-    }
-}
-
-fn nested(program: &Program<'_>) -> Vec<(SymbolRef, SymbolRef)> {
-    let mut resolver = Resolver::new(program, FileId(0));
-    let mut found = Vec::new();
-    for (file, unit) in program.whole().units() {
-        if !unit.language.manifest.resolution.declarations {
-            continue;
-        }
-        resolver.begin(file);
-        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
-            if symbol.kind.is_type()
-                && symbol.owner.is_some()
-                && let Some(owner) = resolver.named_type(file, symbol.owner)
-            {
-                found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
-            }
-        }
-    }
-    found
-}
-
 impl Resolver<'_, '_> {
     /// What a name means in a namespace, or in the outermost one, as a file sees it.
     pub(super) fn seen_in_space(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<(Entity, Step)> {
         let program = self.program;
-        let Some(&space) = program.space_of_scope(file, scope) else {
+        let Some(space) = program.space_of_scope(file, scope) else {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
@@ -290,7 +224,8 @@ impl Resolver<'_, '_> {
             return Some((Entity::Symbols(found), step));
         }
         let (reach, linkage) = (self.reachable(file), program.spaces());
-        for (of, import) in linkage.aliases.get(&(space, name)).into_iter().flatten() {
+        let alias = Question::space(space, program.text(name));
+        for (of, import) in linkage.aliases.get(&alias).into_iter().flatten() {
             if reach.contains(*of) {
                 return self.used(*of, *import).map(|entity| (entity, Step::Import));
             }
@@ -299,7 +234,7 @@ impl Resolver<'_, '_> {
         opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
             let entry = &program.known(*of).facts.imports[import.get()?];
             let separator = program.known(*of).language.manifest.modules.separator.as_str();
-            let target = linkage.find(program, space, &entry.module, separator).filter(|target| *target != space)?;
+            let target = linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
             self.visible_in(file, target, name)
         })
     }
@@ -321,7 +256,7 @@ impl Resolver<'_, '_> {
         let entry = &unit.facts.imports[import.get()?];
         let from = program.space_around(file, unit, entry.scope)?;
         let separator = unit.language.manifest.modules.separator.as_str();
-        let target = program.spaces().find(program, from, &entry.module, separator)?;
+        let target = program.spaces().find(from, &entry.module, separator)?;
         self.visible_in(file, target, name)
     }
 
@@ -353,25 +288,25 @@ impl Resolver<'_, '_> {
         let separator = unit.language.manifest.modules.separator.as_str();
         let from = program.space_around(file, unit, entry.scope)?;
         let space = match entry.module.is_empty() {
-            true => linkage.roots.get(super::modules::family(unit.language)).copied(),
-            false => linkage.find(program, from, &entry.module, separator),
+            true => Some(Space::root(unit.language)),
+            false => linkage.find(from, &entry.module, separator),
         };
         if let Some(space) = space {
             if !entry.item.is_some() {
-                return linkage.symbols.get(&space).map(|symbol| Entity::Symbols(Symbols::from_slice(&[*symbol])));
+                return linkage.spaces.get(&space).map(|(_, symbol)| Entity::Symbols(Symbols::from_slice(&[*symbol])));
             }
             let all = program.in_space(space, unit.name(entry.item));
             return all.map(|symbols| Entity::Symbols(symbols.clone()));
         }
         // The path goes through a type.
         let mut segments = entry.module.split(separator).filter(|segment| !segment.is_empty());
-        let first = program.named(segments.next()?)?;
+        let first = program.named(segments.next()?);
         if self.depth > 16 || (entry.item.is_some() && unit.name(entry.item) == first) {
             return None;
         }
         self.depth += 1;
         let start = self.lookup(file, first, entry.scope, u32::MAX).map(|(entity, _)| entity);
-        let mut rest: Vec<Name> = segments.filter_map(|segment| program.named(segment)).collect();
+        let mut rest: Vec<Name> = segments.map(|segment| program.named(segment)).collect();
         rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
         let found =
             rest.into_iter().try_fold(start?, |entity, name| self.below(&entity, name, &mut super::lookup::Visited::default()));
@@ -387,7 +322,7 @@ impl Resolver<'_, '_> {
             if let Some(only) = self.linked_in(current, name) {
                 return Some(Entity::Symbols(Symbols::from_slice(&[only])));
             }
-            space = program.spaces().parents[current.0 as usize];
+            space = program.spaces().parent(current);
         }
         None
     }

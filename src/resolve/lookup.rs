@@ -167,7 +167,7 @@ impl<'a> Resolver<'_, 'a> {
     ) -> Option<Found> {
         let unit = self.program.known(file);
         let all: SmallVec<[(BindingId, &'a Binding); 4]> =
-            unit.bindings(scope, name).filter(|(_, binding)| self.is_wanted_binding(file, binding)).collect();
+            self.program.bindings(file, unit, scope, name).filter(|(_, binding)| self.is_wanted_binding(file, binding)).collect();
         if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
             return None;
         }
@@ -332,7 +332,7 @@ impl<'a> Resolver<'_, 'a> {
     fn whole_export(&mut self, module: Module, visited: &mut Visited) -> Option<Entity> {
         let Module::File(file) = module else { return None };
         let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
-        let name = self.program.named(object)?;
+        let name = self.program.named(object);
         if !visited.enter(self.visit(Place::Whole(module), name)) {
             return None;
         }
@@ -452,7 +452,8 @@ impl<'a> Resolver<'_, 'a> {
         self.budget.take(files.len() / 8);
         for &file in files {
             let unit = self.program.known(file);
-            let bound = unit.bindings(ScopeId(0), name).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+            let bound = self.program.bindings(file, unit, ScopeId(0), name);
+            let bound = bound.filter(|(_, binding)| binding.kind == BindingKind::Symbol);
             symbols.extend(bound.map(|(_, binding)| SymbolRef { file, symbol: binding.symbol }));
         }
         symbols.retain(|symbol| self.is_wanted(*symbol));

@@ -37,7 +37,7 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(file);
         let mut found = Symbols::new();
         let mut local = None;
-        for (id, binding) in unit.bindings(scope, name) {
+        for (id, binding) in self.program.bindings(file, unit, scope, name) {
             match binding.kind {
                 BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
                 BindingKind::Field | BindingKind::Value => local = Some(id),

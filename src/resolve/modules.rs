@@ -13,7 +13,7 @@ mod relative;
 
 pub(super) use crates::inline_modules;
 
-use super::tables::Tables;
+use super::tables::{Head, Tables};
 use super::unit::Unit;
 use super::{Name, Program};
 use crate::grammar::{Language, ModuleSystem};
@@ -22,6 +22,7 @@ use crate::model::graph::FileId;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
+use std::sync::OnceLock;
 
 /// A module: a file, or a package that has no file of its own or several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -75,8 +76,8 @@ impl Package {
 /// The tables of all module systems.
 #[derive(Debug, Default)]
 pub(super) struct Modules {
-    /// Where each import of each file leads.
-    connect: Vec<Vec<ImportTarget>>,
+    /// Where each import of each file leads, once that was asked.
+    targets: Vec<OnceLock<Box<[ImportTarget]>>>,
     /// The files that the imports of each file lead to or through, in order and once.
     imported: Vec<Box<[FileId]>>,
     pub(super) packages: Vec<Package>,
@@ -95,23 +96,25 @@ pub(super) struct Modules {
 
 impl Modules {
     pub(super) fn new(tables: &Tables) -> Self {
-        let mut modules = Modules { of_file: vec![None; tables.files.len()], ..Modules::default() };
+        let count = tables.files.len();
+        let targets = (0..count).map(|_| OnceLock::new()).collect();
+        let mut modules = Modules { of_file: vec![None; count], targets, ..Modules::default() };
         for file in &tables.project_files {
             modules.project_files.insert(file.path.as_str().to_owned(), file.text.clone());
         }
         for (id, file) in tables.ids().zip(&tables.files) {
             modules.by_path.insert(file.path.as_str().to_owned(), id);
-            let Some(unit) = &tables.unit(id) else { continue };
-            let rules = &unit.language.manifest.modules;
+            let Some(head) = tables.head(id) else { continue };
+            let rules = &head.language.manifest.modules;
             let (name, separator) = match rules.system {
                 ModuleSystem::DeclaredPackages => {
-                    (unit.facts.package.as_deref().unwrap_or_default().to_owned(), rules.separator.as_str())
+                    (head.package.as_deref().unwrap_or_default().to_owned(), rules.separator.as_str())
                 }
                 // No path of an import has a blank in it.
-                _ if is_beside(unit) => (format!("{} beside", file.path.directory()), "/"),
+                _ if is_beside(head) => (format!("{} beside", file.path.directory()), "/"),
                 _ => (file.path.directory().to_owned(), "/"),
             };
-            modules.add_to_package(family(unit.language), name, separator, id);
+            modules.add_to_package(family(head.language), name, separator, id);
         }
         modules.dotted = dotted::Index::new(&modules.packages);
         modules.includes = includes::Index::new(tables);
@@ -152,9 +155,9 @@ impl Modules {
         id
     }
 
-    /// Where an import leads.
-    pub(super) fn target(&self, file: FileId, import: usize) -> &ImportTarget {
-        &self.connect[file.0 as usize][import]
+    /// Where the imports of a file lead; `find` finds it out when that is asked first.
+    pub(super) fn targets(&self, file: FileId, find: impl FnOnce() -> Box<[ImportTarget]>) -> &[ImportTarget] {
+        self.targets[file.0 as usize].get_or_init(find)
     }
 
     /// The files that the imports of a file lead to or through.
@@ -162,16 +165,19 @@ impl Modules {
         self.imported[file.0 as usize].iter().copied()
     }
 
-    /// Learns where every import of every file leads.
-    pub(super) fn set_targets(&mut self, connect: Vec<Vec<ImportTarget>>) {
-        let files = |targets: &Vec<ImportTarget>| {
-            let mut files: Vec<FileId> = targets.iter().filter_map(ImportTarget::file).collect();
-            files.sort_unstable();
-            files.dedup();
-            files.into()
-        };
-        self.imported = connect.iter().map(files).collect();
-        self.connect = connect;
+    /// Learns which files the imports of every file lead to or through.
+    pub(super) fn set_imported(&mut self, imported: Vec<Box<[FileId]>>) {
+        self.imported = imported;
+    }
+
+    /// Learns that the imports of a file lead elsewhere: to these files.
+    pub(super) fn set_imported_of(&mut self, file: FileId, imported: Box<[FileId]>) {
+        self.imported[file.0 as usize] = imported;
+    }
+
+    /// Where the imports of a file lead must be found out again.
+    pub(super) fn forget_targets(&mut self, file: FileId) {
+        self.targets[file.0 as usize] = OnceLock::new();
     }
 
     pub(super) fn package(&self, id: u32) -> &Package {
@@ -209,10 +215,10 @@ impl Modules {
         self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
-    /// Stands for where a file's imports lead, its package, its place in its crate and the libraries it knows.
-    pub(super) fn links(&self, file: FileId, libraries: u64, path: &impl Fn(FileId) -> u64) -> u64 {
+    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its crate and the libraries it knows.
+    pub(super) fn links(&self, file: FileId, targets: &[ImportTarget], libraries: u64, path: &impl Fn(FileId) -> u64) -> u64 {
         let mut hasher = FxHasher::default();
-        for target in &self.connect[file.0 as usize] {
+        for target in targets {
             match target {
                 ImportTarget::External(name) => name.hash(&mut hasher),
                 ImportTarget::Path { module, path: names } => {
@@ -275,14 +281,14 @@ impl Modules {
                 }
             }
         };
-        Some(tables.unit(file)?.language)
+        tables.language(file)
     }
 }
 
 /// Whether a file is in a package of its own beside that of its folder.
-fn is_beside(unit: &Unit<'_>) -> bool {
-    let suffix = unit.language.manifest.modules.beside_suffix.as_deref();
-    suffix.is_some_and(|suffix| unit.facts.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
+fn is_beside(head: &Head) -> bool {
+    let suffix = head.language.manifest.modules.beside_suffix.as_deref();
+    suffix.is_some_and(|suffix| head.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
 }
 
 /// Languages of one family understand each other's modules.
@@ -290,15 +296,10 @@ pub(super) fn family(language: &Language) -> &str {
     language.manifest.family.as_deref().unwrap_or(language.name)
 }
 
-/// Finds where every import of every file leads.
-pub(super) fn connect(program: &Program<'_>) -> Vec<Vec<ImportTarget>> {
-    let files = program.whole().ids();
-    files
-        .map(|file| {
-            let Some(unit) = program.unit(file) else { return Vec::new() };
-            (0..unit.facts.imports.len()).map(|import| target(program, file, ImportId::at(import))).collect()
-        })
-        .collect()
+/// Finds where the imports of a file lead.
+pub(super) fn targets(program: &Program<'_>, file: FileId) -> Box<[ImportTarget]> {
+    let imports = program.unit(file).map_or(0, |unit| unit.facts.imports.len());
+    (0..imports).map(|import| target(program, file, ImportId::at(import))).collect()
 }
 
 fn target(program: &Program<'_>, file: FileId, import: ImportId) -> ImportTarget {

@@ -77,11 +77,12 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let suffix = program.unit(file)?.language.manifest.names.macro_suffix.as_deref()?;
         let plain = program.text(name).strip_suffix(suffix)?;
-        let imported = program.named(plain).and_then(|plain| self.lookup(file, plain, scope, at));
+        let plain = program.named(plain);
+        let imported = self.lookup(file, plain, scope, at);
         if let Some((Entity::External(outside), _)) = imported {
             return Some(Entity::External(outside));
         }
-        let all = program.named(plain).and_then(|plain| program.macros(plain));
+        let all = program.macros(plain);
         let all: Symbols = all.into_iter().flatten().copied().collect();
         let root = program.crate_root(file);
         let own: Symbols = all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();

@@ -1,7 +1,7 @@
 //! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
 //! result of a file may depend on goes through here.
 
-use super::asked::{Asked, Asking, Files, Question};
+use super::asked::{Asking, Files, Question};
 use super::linkage::Space;
 use super::modules::{ImportTarget, Module, Modules};
 use super::tables::Tables;
@@ -9,7 +9,7 @@ use super::unit::Unit;
 use super::{Name, Symbols};
 use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
-use crate::model::facts::{ScopeId, ScopeKind, Symbol};
+use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -41,15 +41,15 @@ impl<'a> Program<'a> {
     }
 
     /// What was asked.
-    pub(super) fn into_asked(self) -> Asked {
+    pub(super) fn into_asking(self) -> Asking {
         let mut asked = self.asked.into_inner();
         if let Some((own, _)) = self.own.filter(|_| self.own_asked.get()) {
             asked.facts.insert(own);
         }
         if self.spaces_asked.get() {
-            asked.questions.insert(Question::Spaces);
+            asked.ask(Question::SPACES);
         }
-        asked.into_asked()
+        asked
     }
 
     /// The tables themselves, for what is made from all files at once and made again when any changes.
@@ -58,7 +58,7 @@ impl<'a> Program<'a> {
     }
 
     fn ask(&self, question: Question) {
-        self.asked.borrow_mut().questions.insert(question);
+        self.asked.borrow_mut().ask(question);
     }
 
     pub(super) fn path(&self, file: FileId) -> &'a RepoPath {
@@ -96,62 +96,79 @@ impl<'a> Program<'a> {
         self.tables.names.text(name)
     }
 
-    /// The name with this text, if some file has it.
-    pub(super) fn named(&self, text: &str) -> Option<Name> {
-        let name = self.tables.names.get(text);
-        match name {
-            Some(name) => self.ask(Question::Name(name)),
-            None => self.asked.borrow_mut().missing.insert(text),
+    /// The name with this text, which no file may have.
+    pub(super) fn named(&self, text: &str) -> Name {
+        self.tables.names.number(text)
+    }
+
+    /// What a scope of a file binds to a name, in order of appearance.
+    pub(super) fn bindings(
+        &self,
+        file: FileId,
+        unit: Unit<'a>,
+        scope: ScopeId,
+        name: Name,
+    ) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
+        if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
+            self.ask(Question::bound(self.text(name)));
         }
-        name
+        unit.bindings(scope, name)
     }
 
     /// Members of a type that are defined outside of its body.
     pub(super) fn extensions(&self, ty: SymbolRef) -> Option<&'a FxHashMap<Name, Symbols>> {
         self.asked.borrow_mut().given.insert(ty.file);
-        self.tables.extensions.get(&ty)
+        self.tables.derived.extensions.get(&ty)
     }
 
     /// The type of a member that is defined outside of its type's body.
     pub(super) fn container(&self, member: SymbolRef) -> Option<&'a SymbolRef> {
         self.asked.borrow_mut().given.insert(member.file);
-        self.tables.containers.get(&member)
+        self.tables.derived.containers.get(&member)
     }
 
     /// Interfaces that a type implements outside of its header.
     pub(super) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
         self.asked.borrow_mut().given.insert(ty.file);
-        self.tables.implemented.get(&ty)
+        self.tables.derived.implemented.get(&ty)
     }
 
     /// The same for interfaces from outside, by name.
     pub(super) fn implemented_outside(&self, ty: SymbolRef) -> Option<&'a Vec<Box<str>>> {
         self.asked.borrow_mut().given.insert(ty.file);
-        self.tables.implemented_outside.get(&ty)
+        self.tables.derived.implemented_outside.get(&ty)
     }
 
     /// Members that a type from outside gains here.
     pub(super) fn gained(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
-        self.asked.borrow_mut().gained.insert(ty);
-        self.tables.gained.get(ty)
+        self.ask(Question::gained(ty));
+        self.tables.derived.gained.get(ty)
     }
 
     /// Interfaces that are satisfied by having their methods, by the name of the first of these.
     pub(super) fn interfaces(&self, name: Name) -> Option<&'a Vec<SymbolRef>> {
-        self.ask(Question::Interfaces(name));
-        self.tables.interfaces.get(&name)
+        self.ask(Question::interfaces(self.text(name)));
+        self.tables.derived.interfaces.get(&name)
     }
 
     /// Every member of a name.
     pub(super) fn members(&self, name: Name) -> Option<&'a Symbols> {
-        self.ask(Question::Members(name));
-        self.tables.members.get(&name)
+        self.ask_list(Question::members(self.text(name)))
     }
 
     /// Every macro of a name.
     pub(super) fn macros(&self, name: Name) -> Option<&'a Symbols> {
-        self.ask(Question::Macros(name));
-        self.tables.macros.get(&name)
+        self.ask_list(Question::macros(self.text(name)))
+    }
+
+    fn ask_list(&self, list: Question) -> Option<&'a Symbols> {
+        self.ask(list);
+        self.tables.posting_list(list)
+    }
+
+    /// Says that a file is searched for by the last part of a path.
+    pub(super) fn asks_for_included(&self, path: &str) {
+        self.ask(Question::included(path.rsplit('/').next().unwrap_or(path)));
     }
 
     fn linked(&self, file: FileId) -> &'a Modules {
@@ -161,7 +178,8 @@ impl<'a> Program<'a> {
 
     /// Where an import leads.
     pub(super) fn import_target(&self, file: FileId, import: usize) -> &'a ImportTarget {
-        self.linked(file).target(file, import)
+        self.asked.borrow_mut().links.insert(file);
+        &self.tables.import_targets(file)[import]
     }
 
     /// The file that an import leads to or through.
@@ -186,7 +204,7 @@ impl<'a> Program<'a> {
 
     pub(super) fn package_files(&self, package: u32) -> &'a Vec<FileId> {
         let package = self.tables.modules.package(package);
-        self.ask(Question::Package(package.identity));
+        self.ask(Question::package(package.identity));
         &package.files
     }
 
@@ -201,7 +219,7 @@ impl<'a> Program<'a> {
         if language.manifest.modules.system != ModuleSystem::DeclaredPackages {
             return None;
         }
-        self.ask(Question::Declared(file, word.into()));
+        self.ask(Question::declared(word));
         self.tables.modules.declared_package(language, word)
     }
 
@@ -212,10 +230,7 @@ impl<'a> Program<'a> {
 
     /// The module below another one under this name, in systems where folders nest modules.
     pub(super) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
-        self.ask(match module {
-            Module::File(file) => Question::ChildOfFile(file, name),
-            Module::Package(package) => Question::ChildOfPackage(self.tables.modules.package(package).identity, name),
-        });
+        self.ask(Question::child(self.text(name)));
         self.tables.modules.child(self.tables, module, self.text(name))
     }
 
@@ -225,40 +240,39 @@ impl<'a> Program<'a> {
         self.tables.reach.from(file, &|next| self.tables.next_to(next))
     }
 
-    pub(super) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<&'a Space> {
+    pub(super) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<Space> {
+        let unit = self.unit(file)?;
         // Blocks and types are no namespaces: that is seen sooner than looked up.
-        let may_be = matches!(self.unit(file)?.scope_kind(scope), ScopeKind::File | ScopeKind::Module);
-        may_be.then(|| self.tables.linkage.of_scope.get(&(file, scope))).flatten()
+        let may_be = matches!(unit.scope_kind(scope), ScopeKind::File | ScopeKind::Module);
+        may_be.then(|| unit.spaces.of_scope(scope)).flatten()
     }
 
-    pub(super) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<&'a Space> {
-        self.asked.borrow_mut().facts.insert(symbol.file);
-        self.tables.linkage.of_symbol.get(&symbol)
+    pub(super) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<Space> {
+        self.unit(symbol.file)?.spaces.of_symbol(symbol.symbol)
     }
 
     /// The innermost namespace around a scope.
     pub(super) fn space_around(&self, file: FileId, unit: Unit<'_>, scope: ScopeId) -> Option<Space> {
         self.asked.borrow_mut().facts.insert(file);
-        self.tables.linkage.around(file, &unit, scope)
+        unit.spaces.around(unit.facts, scope)
     }
 
     /// What a namespace has under a name, in all files.
     pub(super) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
-        self.ask(Question::Space(self.tables.linkage.identity(space), name));
-        self.tables.linkage.names.get(&(space, name))
+        self.ask_list(Question::space(space, self.text(name)))
     }
 
     /// The same, where some of it is a declaration.
     pub(super) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
-        let linkage = &self.tables.linkage;
-        self.ask(Question::Space(linkage.identity(space), name));
-        linkage.has_declaration((space, name)).then(|| linkage.names.get(&(space, name))).flatten()
+        let list = Question::space(space, self.text(name));
+        self.ask(list);
+        self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
     }
 
     /// Everything that a namespace holds under a name, in all files.
     pub(super) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
         let space = self.space_of_symbol(namespace);
-        space.and_then(|space| self.in_space(*space, name)).cloned().unwrap_or_default()
+        space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
     }
 
     /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.

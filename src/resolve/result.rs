@@ -172,7 +172,7 @@ impl Resolver<'_, '_> {
             Some(_) => self.return_ty(SymbolRef { file, symbol: LocalSymbol(symbol.0) }, None, &[]),
             None => {
                 let unit = self.program.known(file);
-                let Some(name) = self.program.named(RESULT) else { return Ty::Unknown };
+                let name = self.program.named(RESULT);
                 let values: Vec<ExprId> = unit
                     .bindings(scope, name)
                     .filter(|(_, binding)| binding.kind == BindingKind::Result)

@@ -140,7 +140,7 @@ impl Resolver<'_, '_> {
             },
             Ty::Instance(symbol, _) => {
                 let names = &self.program.known(symbol.file).language.manifest.names;
-                let member = names.call_member.as_deref().and_then(|member| self.program.named(member));
+                let member = names.call_member.as_deref().map(|member| self.program.named(member));
                 match member.map(|member| self.member_symbols(callee, member)) {
                     Some(symbols) if !symbols.is_empty() => self.symbols_site(file, site, &symbols, Step::InferredType),
                     _ => unresolved(Step::Dynamic),
@@ -333,7 +333,7 @@ impl Resolver<'_, '_> {
                 let name = unit.name(name);
                 let mut current = scope;
                 while current.is_some() {
-                    if let Some((_, binding)) = unit.bindings(current, name).next() {
+                    if let Some((_, binding)) = self.program.bindings(file, unit, current, name).next() {
                         let receiver = matches!(
                             binding.value.get().map(|position| unit.facts.exprs[position]),
                             Some(Expr::SelfValue(_) | Expr::SelfType(_))

@@ -5,7 +5,6 @@ use crate::model::SymbolKind;
 use crate::model::Visibility;
 use crate::model::facts::{BindingKind, LocalSymbol};
 use crate::model::graph::{FileId, SymbolRef};
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// One method that an interface asks for: of the repository, or of an interface outside.
@@ -14,18 +13,22 @@ struct Requirement {
     method: Option<SymbolRef>,
 }
 
-/// Interfaces by the name of one of the methods that they ask for.
-pub(super) fn by_method(program: &Program<'_>) -> FxHashMap<Name, Vec<SymbolRef>> {
-    let mut interfaces: FxHashMap<Name, Vec<SymbolRef>> = FxHashMap::default();
+/// Interfaces of some files, each with the name of one of the methods that it asks for.
+pub(super) fn by_method(program: &Program<'_>, files: &[FileId]) -> Vec<(Name, SymbolRef)> {
+    let mut interfaces = Vec::new();
     let mut resolver = Resolver::new(program, FileId(0));
-    for (file, unit) in program.whole().units().filter(|(_, unit)| unit.language.manifest.resolution.structural) {
+    for &file in files {
+        let unit = program.known(file);
+        if !unit.language.manifest.resolution.structural {
+            continue;
+        }
         resolver.begin(file);
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
             if symbol.kind == SymbolKind::Interface
                 && let Some(first) = resolver.requirements(interface).and_then(|all| all.first().map(|first| first.name))
             {
-                interfaces.entry(first).or_default().push(interface);
+                interfaces.push((first, interface));
             }
         }
     }
@@ -102,8 +105,7 @@ impl Resolver<'_, '_> {
         for outside in &hierarchy.outside {
             let (_, flow) = language.flow(outside)?;
             for member in flow.members.keys() {
-                // A name that the repository does not know is no method of any type in it.
-                required.push(Requirement { name: self.program.named(member)?, method: None });
+                required.push(Requirement { name: self.program.named(member), method: None });
             }
         }
         (!required.is_empty()).then_some(required)

@@ -1,42 +1,96 @@
-//! Every file's facts with the tables that lookups need. Made from all files; kept as long as the repository is in use, and
-//! brought up to date by `update`.
+//! The files of a repository with the tables that lookups need. Of a file there is at hand what others may look at: in a whole
+//! build of every file, else of those that somebody looked at.
 
-use super::asked::Asked;
-use super::gather;
-use super::linkage::{self, Linkage};
-use super::modules::{self, Modules};
+use super::archive::Archive;
+use super::arrange::Shared;
+use super::asked::{Asked, Asking, Question};
+use super::derived::{self, Derived};
+use super::linkage::{Linkage, Nesting, Spaces};
+use super::modules::{self, ImportTarget, Modules};
+use super::names::Names;
+use super::postings::{self, Postings};
 use super::program::Program;
 use super::reach::Reach;
 use super::relations;
-use super::structural;
 use super::types::Types;
-use super::unit::{Names, Unit, UnitTable};
-use super::{Name, ProjectFile, Resolver, Symbols};
-use crate::grammar::{self, Language};
-use crate::model::facts::{FileFacts, LocalSymbol};
+use super::unit::{Unit, UnitTable};
+use super::{Name, ProjectFile, Resolver};
+use crate::grammar::{self, Language, ModuleSystem};
+use crate::model::facts::{FileFacts, ImportKind, LocalSymbol};
 use crate::model::graph::{FileId, FileRecord, FileResolution, SymbolRef};
-use crate::model::{RepoPath, SymbolKind};
-use rustc_hash::FxHashMap;
-use std::sync::Arc;
+use crate::model::{LanguageId, RepoPath};
+use std::sync::{Arc, OnceLock};
 
 /// A file as the tables know it.
 #[derive(Clone, Debug)]
 pub(super) struct File {
     pub(super) path: RepoPath,
-    pub(super) content: Option<Content>,
+    /// None of a file without facts.
+    pub(super) head: Option<Head>,
+    /// What others may look at, once somebody has; nothing inside if it could not be read.
+    pub(super) content: OnceLock<Option<Arc<Content>>>,
 }
 
-/// A file with facts.
+/// What is known of a file with facts without looking at these.
 #[derive(Clone, Debug)]
-pub(super) struct Content {
-    pub(super) facts: Arc<FileFacts>,
+pub struct Head {
     pub(super) language: &'static Language,
-    pub(super) table: Arc<UnitTable>,
+    /// Stands for everything in it that the resolution of others may look at.
+    pub(super) interface: u64,
+    pub(super) package: Option<Box<str>>,
+    /// Whether it says something about types that are not its own; see [`derived`].
+    pub(super) speaks: bool,
+    pub(super) nesting: Option<Arc<Nesting>>,
+}
+
+/// What others may look at in a file.
+#[derive(Debug)]
+pub(super) struct Content {
+    facts: Arc<FileFacts>,
+    language: &'static Language,
+    table: UnitTable,
+    spaces: Spaces,
 }
 
 impl Content {
     pub(super) fn unit<'t>(&'t self, texts: &'t Names) -> Unit<'t> {
-        Unit { facts: &self.facts, language: self.language, table: &self.table, texts }
+        Unit { facts: &self.facts, language: self.language, table: &self.table, spaces: &self.spaces, texts }
+    }
+}
+
+/// What is worked out about a file alone before others are known.
+#[derive(Debug)]
+pub struct Prepared {
+    table: UnitTable,
+    spaces: Spaces,
+    head: Head,
+}
+
+impl Prepared {
+    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of its facts.
+    pub fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
+        Self::with(facts, language, |_| UnitTable::of(facts, names.into(), None))
+    }
+
+    /// Prepares a file whose facts still have their names.
+    pub(super) fn with(facts: &FileFacts, language: LanguageId, table: impl FnOnce(&FileFacts) -> UnitTable) -> Self {
+        let language = grammar::language(language);
+        let (spaces, table) = (Spaces::of(facts, language), table(facts));
+        let head = Head {
+            language,
+            interface: table.interface,
+            package: facts.package.clone(),
+            speaks: derived::says_anything(facts, language),
+            nesting: Nesting::of(facts, language, &spaces).map(Arc::new),
+        };
+        Self { table, spaces, head }
+    }
+
+    /// What is left of a file whose facts are at hand.
+    pub(super) fn into_parts(self, facts: Arc<FileFacts>) -> (Head, Content) {
+        let Self { table, spaces, head } = self;
+        let language = head.language;
+        (head, Content { facts, language, table, spaces })
     }
 }
 
@@ -49,65 +103,115 @@ pub struct Resolved {
     pub asked: Asked,
 }
 
-/// Every file's facts with the tables that resolution looks things up in. Shared by all threads.
+/// A file of tables that are read by need.
+#[derive(Debug)]
+pub struct Known {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Its key in the store.
+    pub key: u32,
+    /// None of a file without facts, else with the keys of the files that its imports lead to.
+    pub head: Option<(Head, Vec<u32>)>,
+    /// Whether it has changed since posting lists were written.
+    pub has_changed: bool,
+}
+
+/// The tables. Shared by all threads.
 #[derive(Debug, Default)]
 pub struct Tables {
     pub(super) files: Vec<File>,
-    pub(super) names: Names,
+    /// The key of each file in the store.
+    pub(super) keys: Vec<u32>,
+    /// The number of the file with each key.
+    pub(super) positions: Vec<Option<FileId>>,
+    pub(super) names: Arc<Names>,
     pub(super) modules: Modules,
     /// Which files others lead to.
     pub(super) reach: Reach,
     pub(super) linkage: Linkage,
-    /// Members that are defined outside of their type's body.
-    pub(super) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
-    /// Interfaces from outside that types implement outside of their header, by name.
-    pub(super) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
-    /// Interfaces that types implement outside of their header.
-    pub(super) implemented: FxHashMap<SymbolRef, Symbols>,
-    /// The type of each member that is defined outside of its type's body.
-    pub(super) containers: FxHashMap<SymbolRef, SymbolRef>,
-    /// Members that types from outside gain here, by the type's name.
-    pub(super) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
-    /// Interfaces that are satisfied by having their methods, by the name of one of these.
-    pub(super) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
-    /// Every member, by name.
-    pub(super) members: FxHashMap<Name, Symbols>,
-    /// Every macro, by name.
-    pub(super) macros: FxHashMap<Name, Symbols>,
-    /// What making the tables itself asked about names.
-    pub(super) asked: Asked,
+    pub(super) derived: Derived,
+    pub(super) postings: Postings,
     /// Files that module systems read besides sources.
     pub(super) project_files: Vec<ProjectFile>,
-}
-
-/// What is worked out about a file alone before the tables of all files are made.
-#[derive(Clone, Debug)]
-pub struct Prepared(Arc<UnitTable>);
-
-impl Prepared {
-    /// Prepares a file that has these names, in the order of its facts. `interface` is known of one that was prepared before.
-    pub fn of(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>) -> Self {
-        Self(Arc::new(UnitTable::of(facts, names, interface)))
-    }
-
-    pub(super) fn from_table(table: UnitTable) -> Self {
-        Self(Arc::new(table))
-    }
+    pub(super) archive: Option<Arc<dyn Archive>>,
 }
 
 impl Tables {
-    /// The tables of files that are sorted by path and prepared in terms of `names`.
-    pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, mut names: Names, project_files: Vec<ProjectFile>) -> Self {
+    /// The tables of files that are sorted by path and prepared in terms of `names`, with everything at hand. Their keys are their
+    /// places, counted from one.
+    pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, names: Names, project_files: Vec<ProjectFile>) -> Self {
         let file = |(record, prepared): (&FileRecord, Option<Prepared>)| {
-            let content = prepared.and_then(|Prepared(table)| {
-                names.add(&table);
-                let facts = Arc::clone(record.content.as_ref().ok()?);
-                Some(Content { facts, language: grammar::language(record.language?), table })
-            });
-            File { path: record.path.clone(), content }
+            let known = prepared.and_then(|prepared| Some(prepared.into_parts(Arc::clone(record.content.as_ref().ok()?))));
+            let (head, content) = known.unzip();
+            File { path: record.path.clone(), head, content: OnceLock::from(content.map(Arc::new)) }
         };
-        let files = files.iter().zip(prepared).map(file).collect();
-        Self::over(files, names, project_files)
+        let files: Vec<File> = files.iter().zip(prepared).map(file).collect();
+        let mut tables = Self { names: Arc::new(names), project_files, ..Self::default() };
+        let keys = (1..).take(files.len()).collect();
+        tables.set_files(files, keys);
+        tables.modules = Modules::new(&tables);
+        let imported = tables.ids().map(|file| tables.import_files(file)).collect();
+        tables.modules.set_imported(imported);
+        let mut postings = Postings::default();
+        tables.units().for_each(|(file, unit)| postings.add(file, unit));
+        tables.postings = postings;
+        tables.connect();
+        derived::derive(&mut tables, |_| true);
+        tables
+    }
+
+    /// The same of files of which all facts are there.
+    pub fn whole(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
+        let mut names = Names::default();
+        let mut prepare = |record: &FileRecord| {
+            let (facts, language) = (record.content.as_ref().ok()?, record.language?);
+            let own = facts.names.iter().map(|text| names.intern(text)).collect();
+            Some(Prepared::of(facts, language, own))
+        };
+        let prepared = files.iter().map(&mut prepare).collect();
+        Self::of(files, prepared, names, project_files.to_vec())
+    }
+
+    /// The tables of files that are sorted by path, whose facts and posting lists are read from `archive` by need.
+    pub fn by_need(known: Vec<Known>, archive: Arc<dyn Archive>, project_files: Vec<ProjectFile>) -> Self {
+        let mut tables = Self { project_files, postings: Postings::written(Arc::clone(&archive)), ..Self::default() };
+        tables.archive = Some(archive);
+        let (mut files, mut keys, mut imported) = (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
+        let mut changed = Vec::new();
+        for Known { path, key, head, has_changed } in known {
+            let (head, imports) = head.unzip();
+            changed.extend(has_changed.then_some(FileId(keys.len() as u32)));
+            keys.push(key);
+            imported.push(imports.unwrap_or_default());
+            files.push(File { path, head, content: OnceLock::new() });
+        }
+        tables.set_files(files, keys);
+        tables.modules = Modules::new(&tables);
+        let numbers = |keys: Vec<u32>| keys.into_iter().filter_map(|key| tables.position(key)).collect();
+        let imported = imported.into_iter().map(numbers).collect();
+        tables.modules.set_imported(imported);
+        for file in changed {
+            let own: Vec<_> = tables.unit(file).map(postings::of_file).into_iter().flatten().collect();
+            tables.postings.replace(tables.key(file), &[], &own);
+        }
+        tables.connect();
+        derived::derive(&mut tables, |_| true);
+        tables
+    }
+
+    pub(super) fn set_files(&mut self, files: Vec<File>, keys: Vec<u32>) {
+        let last = keys.iter().copied().max().unwrap_or(0) as usize;
+        self.positions = vec![None; last + 1];
+        for (key, file) in keys.iter().zip(0..) {
+            self.positions[*key as usize] = Some(FileId(file));
+        }
+        (self.files, self.keys) = (files, keys);
+    }
+
+    /// Makes what rests on all heads.
+    pub(super) fn connect(&mut self) {
+        self.linkage = Linkage::new(self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))));
+        self.reach = Reach::new(self.files.len(), self.ids().flat_map(|file| self.modules.imported(file)));
     }
 
     /// The files that module systems read besides sources.
@@ -115,43 +219,80 @@ impl Tables {
         &self.project_files
     }
 
-    /// Stands for everything in a file that the resolution of others may look at.
-    pub fn interface(&self, file: FileId) -> Option<u64> {
-        self.unit(file).map(|unit| unit.table.interface)
+    /// All files with their keys, in order.
+    pub fn listing(&self) -> impl Iterator<Item = (RepoPath, u32)> + '_ {
+        self.files.iter().zip(&self.keys).map(|(file, key)| (file.path.clone(), *key))
     }
 
-    /// Makes the tables of files that are prepared.
-    pub(super) fn over(files: Vec<File>, names: Names, project_files: Vec<ProjectFile>) -> Self {
-        let mut tables = Self { files, names, project_files, ..Self::default() };
-        tables.modules = Modules::new(&tables);
-        tables.linkage = Linkage::new(&tables);
-        let (connect, asked) = tables.looked_at(modules::connect);
-        tables.modules.set_targets(connect);
-        tables.reach = Reach::new(tables.files.len(), tables.ids().flat_map(|file| tables.modules.imported(file)));
-        tables.asked = asked;
-        linkage::nest(&mut tables);
-        gather::extend(&mut tables);
-        tables.members = gather::by_name(&tables, &[SymbolKind::Method, SymbolKind::Constructor]);
-        let interfaces = tables.asking(structural::by_method);
-        tables.interfaces = interfaces;
-        tables.macros = gather::by_name(&tables, &[SymbolKind::Macro]);
-        tables
+    /// The key of a file in the store.
+    pub fn key(&self, file: FileId) -> u32 {
+        self.keys[file.0 as usize]
     }
 
-    fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asked) {
+    /// The file with a key.
+    pub fn position(&self, key: u32) -> Option<FileId> {
+        self.positions.get(key as usize).copied().flatten()
+    }
+
+    /// The keys of the files that the imports of a file lead to or through.
+    pub fn imported_keys(&self, file: FileId) -> Vec<u32> {
+        self.modules.imported(file).map(|file| self.key(file)).collect()
+    }
+
+    /// What is known of a file without its facts.
+    pub fn head(&self, file: FileId) -> Option<&Head> {
+        self.files.get(file.0 as usize)?.head.as_ref()
+    }
+
+    pub(super) fn has_facts(&self, file: FileId) -> bool {
+        self.head(file).is_some()
+    }
+
+    pub(super) fn language(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).map(|head| head.language)
+    }
+
+    /// The language of a file that says something about types that are not its own.
+    pub(super) fn speaks(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).filter(|head| head.speaks).map(|head| head.language)
+    }
+
+    pub(super) fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asking) {
         let program = Program::over(self);
         let made = make(&program);
-        (made, program.into_asked())
+        (made, program.into_asking())
     }
 
-    /// Makes something from the tables as they are so far, and keeps what it asked.
-    pub(super) fn asking<T>(&mut self, make: impl FnOnce(&Program<'_>) -> T) -> T {
-        let (made, asked) = self.looked_at(make);
-        self.asked.add_questions(asked);
-        made
+    /// Where the imports of a file lead.
+    pub(super) fn import_targets(&self, file: FileId) -> &[ImportTarget] {
+        self.modules.targets(file, || modules::targets(&Program::over(self), file))
     }
 
-    /// Resolves the sites, imports and relations of one file. The result depends on the tables alone, not on the order of calls.
+    /// The files that the imports of a file lead to or through, in order and once.
+    pub(super) fn import_files(&self, file: FileId) -> Box<[FileId]> {
+        let mut files: Vec<FileId> = self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
+        files.sort_unstable();
+        files.dedup();
+        files.into()
+    }
+
+    pub(super) fn posting_list(&self, list: Question) -> Option<&super::Symbols> {
+        self.postings.get(list, &|key| self.position(key))
+    }
+
+    /// The posting list of a namespace's member by its name.
+    pub(super) fn list_of_member(&self, owner: SymbolRef, member: SymbolRef) -> Option<Question> {
+        let space = self.unit(owner.file)?.spaces.of_symbol(owner.symbol)?;
+        Some(Question::space(space, self.names.text(self.name_of(member))))
+    }
+
+    pub(super) fn join(&mut self, members: &[(Question, SymbolRef)]) {
+        let positions = &self.positions;
+        self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
+    }
+
+    /// Resolves the sites, imports and relations of one file of which everything is at hand. The result depends on the tables
+    /// alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
         self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
     }
@@ -171,16 +312,22 @@ impl Tables {
         let sites = unit.facts.sites.list();
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
         let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        if unit.language.manifest.modules.system == ModuleSystem::Includes {
+            let included = unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
+            included.for_each(|import| program.asks_for_included(&import.module));
+        }
         let relations = relations::of_file(&mut resolver, file);
         let containers = (0..unit.facts.symbols.len())
             .map(LocalSymbol::at)
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
         drop(resolver);
-        Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked: program.into_asked() }
+        let asked = program.into_asking().into_asked(&self.keys);
+        Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
     }
 
-    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name.
+    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name. Of tables with
+    /// everything at hand.
     pub fn symbol_names(&self) -> Vec<Box<str>> {
         let mut is_used = vec![false; self.names.len()];
         let mut has_unnamed = false;
@@ -196,8 +343,43 @@ impl Tables {
         used.map(|name| Box::from(self.names.text(name))).chain(has_unnamed.then(Box::default)).collect()
     }
 
+    /// Every posting list of tables with everything at hand, in order: its number, and the places of its symbols by file key, each
+    /// with whether it is a declaration.
+    pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<super::Posting>)> {
+        self.postings.in_order().into_iter().map(|(list, symbols)| {
+            let posting = |symbol: &SymbolRef| super::Posting {
+                file: self.key(symbol.file),
+                symbol: symbol.symbol.0,
+                is_declared: self.is_declaration(*symbol),
+            };
+            (list.0, symbols.iter().map(posting).collect())
+        })
+    }
+
+    fn is_declaration(&self, symbol: SymbolRef) -> bool {
+        let unit = self.unit(symbol.file).expect("symbols are in files with facts");
+        let entry = &unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")];
+        entry.flags & crate::model::facts::flags::DECLARATION != 0
+    }
+
     pub(super) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
-        Some(self.files.get(file.0 as usize)?.content.as_ref()?.unit(&self.names))
+        let known = self.files.get(file.0 as usize)?;
+        let head = known.head.as_ref()?;
+        let content = known.content.get_or_init(|| self.read(file, head));
+        content.as_ref().map(|content| content.unit(&self.names))
+    }
+
+    /// Reads what others may look at in a file.
+    fn read(&self, file: FileId, head: &Head) -> Option<Arc<Content>> {
+        let (mut facts, shared) = self.archive.as_ref()?.facts(self.key(file))?;
+        let names = self.names.numbers(&facts.names);
+        let prepared = shared.leave(&mut facts, head.language.id, names);
+        Some(Arc::new(prepared.into_parts(Arc::new(facts)).1))
+    }
+
+    /// All facts of a file as they were kept last.
+    pub fn facts(&self, file: FileId) -> Option<(FileFacts, Shared)> {
+        self.archive.as_ref()?.facts(self.key(file))
     }
 
     pub(super) fn name_of(&self, symbol: SymbolRef) -> Name {
@@ -205,7 +387,7 @@ impl Tables {
         unit.name(unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")].name)
     }
 
-    /// Every file with facts.
+    /// Every file with facts. Reads all of them.
     pub(super) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
         self.ids().filter_map(|file| Some((file, self.unit(file)?)))
     }
@@ -218,17 +400,9 @@ impl Tables {
 
     /// The files one step away from a file: those it imports, and those of its package where they know each other.
     pub(super) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
-        let shares = self.unit(file).is_some_and(|unit| unit.language.manifest.modules.shared_folder);
+        let shares = self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);
         let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
         self.modules.imported(file).chain(beside)
     }
-}
-
-/// What the tables keep of a file; none if it has no facts.
-pub(super) fn content(record: &FileRecord, names: &mut Names) -> Option<Content> {
-    let facts = record.content.as_ref().ok()?;
-    let own = facts.names.iter().map(|text| names.intern(text)).collect();
-    let table = Arc::new(UnitTable::of(facts, own, None));
-    Some(Content { facts: Arc::clone(facts), language: grammar::language(record.language?), table })
 }

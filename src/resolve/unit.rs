@@ -2,107 +2,15 @@
 
 use super::Name;
 use super::by_scope::ByScope;
+use super::linkage::Spaces;
+use super::names::Names;
 use crate::grammar::Language;
-use crate::model::SymbolKind;
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol, flags,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
 };
-use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::hash::BuildHasher;
 use std::sync::Arc;
-
-/// Every name of the repository, with how many files have it. A name keeps its number when the last file that has it goes.
-#[derive(Debug, Default)]
-pub struct Names {
-    ids: HashTable<Name>,
-    /// One after the other.
-    texts: String,
-    /// Where each text ends.
-    ends: Vec<u32>,
-    files: Vec<u32>,
-}
-
-impl Names {
-    /// The name with this text; no file has it until its table is counted in.
-    pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(name) = self.find(text) {
-            return name;
-        }
-        let name = Name(u32::try_from(self.ends.len()).expect("a repository has far fewer than 2^32 names"));
-        self.texts.push_str(text);
-        self.ends.push(u32::try_from(self.texts.len()).expect("the names of a repository take far less than 4 GiB"));
-        self.files.push(0);
-        let Self { ids, texts, ends, .. } = self;
-        ids.insert_unique(hash(text), name, |name| hash(text_of(texts, ends, *name)));
-        name
-    }
-
-    fn find(&self, text: &str) -> Option<Name> {
-        self.ids.find(hash(text), |name| self.text(*name) == text).copied()
-    }
-
-    /// The names with these texts, in their order.
-    pub fn intern_all(&mut self, texts: &[&str]) -> Vec<Name> {
-        texts.iter().map(|text| self.intern(text)).collect()
-    }
-
-    /// Counts a file's names in; gives those that no file had.
-    pub(super) fn add(&mut self, unit: &UnitTable) -> Vec<Name> {
-        let mut first = Vec::new();
-        for name in &*unit.names {
-            let files = &mut self.files[name.0 as usize];
-            *files += 1;
-            if *files == 1 {
-                first.push(*name);
-            }
-        }
-        first
-    }
-
-    /// Counts a file's names out; gives those that no file has any more.
-    pub(super) fn remove(&mut self, unit: &UnitTable) -> Vec<Name> {
-        let mut last = Vec::new();
-        for name in &*unit.names {
-            let files = &mut self.files[name.0 as usize];
-            *files -= 1;
-            if *files == 0 {
-                last.push(*name);
-            }
-        }
-        last
-    }
-
-    /// The name with this text, if some file has it.
-    pub(super) fn get(&self, text: &str) -> Option<Name> {
-        self.find(text).filter(|name| self.exists(*name))
-    }
-
-    /// How many names there are or were.
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether some file has the name.
-    pub(super) fn exists(&self, name: Name) -> bool {
-        self.files[name.0 as usize] > 0
-    }
-
-    pub(super) fn text(&self, name: Name) -> &str {
-        text_of(&self.texts, &self.ends, name)
-    }
-}
-
-fn text_of<'t>(texts: &'t str, ends: &[u32], Name(name): Name) -> &'t str {
-    let place = name as usize;
-    let start = if place == 0 { 0 } else { ends[place - 1] };
-    &texts[start as usize..ends[place] as usize]
-}
-
-fn hash(text: &str) -> u64 {
-    FxBuildHasher.hash_one(text)
-}
 
 /// One file with facts.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +18,7 @@ pub(super) struct Unit<'a> {
     pub(super) facts: &'a FileFacts,
     pub(super) language: &'static Language,
     pub(super) table: &'a UnitTable,
+    pub(super) spaces: &'a Spaces,
     pub(super) texts: &'a Names,
 }
 
@@ -190,27 +99,6 @@ impl UnitTable {
         self.contexts.shrink_to_fit();
         self.reexports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
-    }
-}
-
-impl Unit<'_> {
-    /// How many symbols there are before the functions at the end of the file, outside of everything, of which others can only
-    /// know by names that are `new`.
-    pub(super) fn symbols_before(&self, new: &FxHashSet<Name>) -> usize {
-        let is_apart = |symbol: &&Symbol| {
-            symbol.kind == SymbolKind::Function
-                && symbol.scope == ScopeId(0)
-                && symbol.container == LocalSymbol::NONE
-                && symbol.owner == ExprId::NONE
-                && symbol.flags & flags::DEFAULT_EXPORT == 0
-                && new.contains(&self.name(symbol.name))
-        };
-        self.facts.symbols.len() - self.facts.symbols.iter().rev().take_while(is_apart).count()
-    }
-
-    /// Stands for what others may look at in the first symbols of the file.
-    pub(super) fn interface_of_first(&self, symbols: usize) -> u64 {
-        super::interface::of_first(self.facts, symbols, &self.table.contexts)
     }
 }
 

@@ -64,7 +64,7 @@ impl Resolver<'_, '_> {
         let Some(unit) = self.program.unit(file).filter(|unit| unit.language.manifest.names.export_list.is_some()) else {
             return true;
         };
-        let mut bound = unit.bindings(ScopeId(0), name).peekable();
+        let mut bound = self.program.bindings(file, unit, ScopeId(0), name).peekable();
         bound.peek().is_none()
             || bound.any(|(_, binding)| match binding.kind {
                 BindingKind::Symbol => {

@@ -107,6 +107,6 @@ fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), Sto
     File::open(&temporary).and_then(|file| file.sync_all()).map_err(failed)?;
     let own = location.generation_path(generation);
     super::write::put_in_place(&temporary, &own, location.directory())?;
-    super::beside::copy(store, &own);
+    super::segment::share(store, &own);
     Ok(())
 }

@@ -44,7 +44,7 @@ pub struct StoreError {
 
 impl StoreError {
     /// A failure with a reason of our own.
-    pub(super) fn new(kind: StoreErrorKind, attempt: &'static str, path: &Path, detail: impl Into<String>) -> Self {
+    pub fn new(kind: StoreErrorKind, attempt: &'static str, path: &Path, detail: impl Into<String>) -> Self {
         Self { kind, attempt, path: path.to_owned(), detail: detail.into() }
     }
 

@@ -14,11 +14,11 @@ use super::schema::FORMAT;
 
 pub(super) const LOCK_FILE: &str = "writer.lock";
 pub(super) const TEMPORARY_SUFFIX: &str = ".building";
-/// Ends the name of what is kept beside a store.
-pub(super) const BESIDE_SUFFIX: &str = "-facts";
+/// Ends the name of a store's segment.
+pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 
 /// What the names of files beside a store end with: its log, the memory that its connections share, and what is kept for others.
-const BESIDE: [&str; 3] = ["-wal", "-shm", BESIDE_SUFFIX];
+const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
 /// The place of one repository's stores. Equal roots under one cache have equal places.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -72,6 +72,11 @@ impl Snapshot {
         self.all(statements::FILES, [], file_row)
     }
 
+    /// What is known of files that have changed since the store's segment was written, by key.
+    pub fn known(&self) -> Result<Vec<(u32, Vec<u8>)>, StoreError> {
+        self.all(statements::KNOWN, [], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// Every file's key and path, by path.
     pub fn paths(&self) -> Result<Vec<(FileKey, String)>, StoreError> {
         self.all(statements::PATHS, [], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))

@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -33,6 +33,9 @@ CREATE TABLE name_tops (id INTEGER PRIMARY KEY CHECK (id = 1), tops BLOB NOT NUL
 CREATE TABLE name_gram (id INTEGER PRIMARY KEY, runs BLOB NOT NULL);
 -- Names of which the runs do not tell any more how many symbols have them and how often these are used.
 CREATE TABLE name_changed (name INTEGER PRIMARY KEY);
+-- What `index` knows of files that have changed since the store's segment was written, by key, in a form of its own; 0 stands for
+-- the repository.
+CREATE TABLE known (file INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE file (
     id INTEGER PRIMARY KEY, path TEXT NOT NULL, language INTEGER, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
     hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,

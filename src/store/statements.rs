@@ -87,6 +87,11 @@ statements! {
     NAME_GRAM = "SELECT runs FROM name_gram WHERE id = ?1";
     CHANGED_NAMES = "SELECT name, EXISTS (SELECT 1 FROM symbol WHERE symbol.name = name_changed.name) FROM name_changed";
 
+    // What is known besides.
+    KNOWN = "SELECT file, data FROM known";
+    PUT_KNOWN = "INSERT OR REPLACE INTO known VALUES (?1, ?2)";
+    REMOVE_KNOWN = "DELETE FROM known WHERE file = ?1";
+
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
     PATHS = "SELECT id, path FROM file ORDER BY path";
@@ -174,6 +179,7 @@ statements! {
     NAMES_OF_ROWS = "SELECT id, text FROM name WHERE id IN (SELECT name FROM symbol WHERE id >= ?1 AND id < ?2 UNION \
         SELECT name FROM site WHERE id >= ?3 AND id < ?4 UNION \
         SELECT target FROM site WHERE id >= ?3 AND id < ?4 AND mark & 7 = 3)";
+    REFERENCES_OF_SYMBOLS = "SELECT refs FROM symbol WHERE id >= ?1 AND id < ?2 ORDER BY id";
     LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
     LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = 2";
     IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 <= 2 LIMIT 1";

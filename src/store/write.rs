@@ -22,10 +22,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, params};
 
-pub use self::amend::{Amendment, carry_over};
+pub use self::amend::{Amendment, KnownRows, carry_over};
 use self::bulk::{BulkRows, Roots};
 use self::fill::RowWriter;
-pub use self::keys::{Keys, Places};
+pub use self::keys::Places;
 pub use self::numbering::Outline;
 use self::numbering::{FileSites, Numbering, Texts};
 use super::connection::Store;

@@ -28,8 +28,7 @@ pub(super) fn of(snapshot: &Snapshot) -> Graph {
             Some(ProjectFile { path: row.path.clone(), text: text.as_str().into_owned() })
         })
         .collect();
-    let mut tables = Tables::default();
-    tables.update(&files, None, &project_files, &mut Vec::new());
+    let tables = Tables::whole(&files, &project_files);
     let ids = || (0..).map(FileId).take(files.len());
     let mut resolutions: Vec<FileResolution> = ids().map(|file| tables.resolve_file(file).resolution).collect();
     let spoken: Vec<Relation> = resolutions.iter_mut().flat_map(|found| std::mem::take(&mut found.relations)).collect();

@@ -1,11 +1,12 @@
-//! What is known of a repository is kept beside its store: another process takes changes in by it, another check-out starts with
-//! it, and if it is damaged, or of another state, it is as if it were not there.
+//! What is known of a repository is kept in a segment and in its store: another process takes changes in by it, another check-out
+//! starts with it, and if the segment is damaged, or of another store, it is as if it were not there.
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use cograph::index::{Outcome, Run, refresh};
-use cograph::store::{Identity, Location};
+use cograph::store::{Identity, Location, Store};
 
 use super::{PATIENCE, Repository, dump, limits};
 
@@ -115,7 +116,7 @@ fn every_byte_of_it_may_be_another_one() {
 }
 
 #[test]
-fn what_was_appended_for_a_state_that_the_store_never_reached_is_passed_over() {
+fn what_is_known_goes_back_with_the_store() {
     let (mut repository, first) = built();
     let store = files(&repository, ".db").remove(0);
     let before = fs::read(&store).expect("it is there");
@@ -138,20 +139,34 @@ fn what_was_appended_for_a_state_that_the_store_never_reached_is_passed_over() {
 #[test]
 fn many_changes_do_not_let_it_grow_without_bound() {
     let (mut repository, first) = built();
-    let long = (0..4_000).map(|number| format!("def g{number}():\n    return g{number}\n")).collect::<String>();
-    let mut sizes = Vec::new();
-    for turn in 0..24 {
+    let long = (0..400).map(|number| format!("def g{number}():\n    return g{number}\n")).collect::<String>();
+    let segment = fs::read(beside(&repository)).expect("it is there");
+    let mut rows = Vec::new();
+    for turn in 0..12 {
         write(&repository, "b.py", &format!("{long}last = {turn}\n"));
         assert_eq!(refreshed(&repository).uid, first.uid);
-        sizes.push(fs::metadata(beside(&repository)).expect("it is there").len());
+        let store = Store::open_newest(&repository.location("kept")).expect("a store");
+        let known = Arc::new(store).snapshot(&repository.cancel).and_then(|snapshot| snapshot.known()).expect("it can be read");
+        rows.push(known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>());
     }
+    assert_eq!(fs::read(beside(&repository)).expect("it is there"), segment, "a segment never changes");
+    let bytes = |rows: &[(u32, usize)]| rows.iter().map(|(_, bytes)| bytes).sum::<usize>();
     assert!(
-        sizes.windows(2).any(|pair| pair[1] < pair[0]),
-        "it is written anew when more is appended than it began with: {sizes:?}"
+        !rows[0].is_empty() && bytes(&rows[11]) < 2 * bytes(&rows[1]),
+        "a file has one row, however often it changes: {rows:?}"
     );
     repository.forget();
     write(&repository, "a.py", "from b import g7\n\ng7()\n");
     assert_eq!(refreshed(&repository).uid, first.uid);
+    holds_what_a_fresh_build_gives(&repository);
+    fs::remove_file(repository.root().join("b.py")).expect("it is there");
+    refreshed(&repository);
+    let store = Store::open_newest(&repository.location("kept")).expect("a store");
+    let known = Arc::new(store).snapshot(&repository.cancel).and_then(|snapshot| snapshot.known()).expect("it can be read");
+    assert!(
+        bytes(&known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>()) < bytes(&rows[1]) / 2,
+        "a row goes with its file"
+    );
     holds_what_a_fresh_build_gives(&repository);
 }
 

@@ -15,7 +15,7 @@ const FILES: usize = 1_000;
 const SYMBOLS: usize = 48;
 
 /// Tables that are the same for every graph, or take one row, or are filled by changes only.
-const SMALL: [&str; 5] = ["meta", "word", "language", "name_tops", "name_changed"];
+const SMALL: [&str; 6] = ["meta", "word", "language", "name_tops", "name_changed", "known"];
 
 #[test]
 fn a_store_says_what_its_graph_says() {

@@ -4,6 +4,7 @@
 mod packages;
 
 use super::{ImportTarget, Module, Modules, normal};
+use crate::grammar::Language;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
@@ -35,12 +36,12 @@ impl Index {
     pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
         let files = &tables.files;
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
-        let is_here = |unit: &Unit<'_>| unit.language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
-        let ids: Vec<FileId> = tables.units().filter(|(_, unit)| is_here(unit)).map(|(id, _)| id).collect();
+        let is_here = |language: &Language| language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
+        let ids: Vec<FileId> = tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
         let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
             let name = files[id.0 as usize].path.file_name();
-            let rules = tables.unit(**id).map(|unit| &unit.language.manifest.modules.roots);
+            let rules = tables.language(**id).map(|language| &language.manifest.modules.roots);
             rules.is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
         };
         roots.extend(ids.iter().filter(is_root).copied());
@@ -224,7 +225,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let names = inline.into_iter().map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
     let mut path: Vec<Name> = names.collect();
     for segment in rest {
-        path.push(program.named(segment)?);
+        path.push(program.named(segment));
     }
     let (mut module, mut steps) = (module, 0);
     while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len())) {
@@ -250,7 +251,7 @@ fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Op
 /// Whether the module around an import knows a name otherwise than by this import.
 fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
     let unit = program.known(file);
-    let Some(name) = program.named(name) else { return false };
+    let name = program.named(name);
     let mut scope = import.scope;
     while scope.is_some() {
         let found = unit.bindings(scope, name).any(|(_, binding)| {

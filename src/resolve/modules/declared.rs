@@ -19,7 +19,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
             break package;
         }
         let (before, last) = package_name.rsplit_once(separator)?;
-        path.push(program.named(last)?);
+        path.push(program.named(last));
         package_name = before.to_owned();
     };
     path.reverse();

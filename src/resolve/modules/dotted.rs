@@ -50,7 +50,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     for segment in rest {
         match path.is_empty().then(|| child(modules, program.whole(), language, module, segment)).flatten() {
             Some(next) => module = next,
-            None => path.push(program.named(segment)?),
+            None => path.push(program.named(segment)),
         }
     }
     if import.kind == ImportKind::Item {

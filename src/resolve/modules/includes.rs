@@ -17,7 +17,7 @@ impl Index {
     pub(super) fn new(tables: &Tables) -> Self {
         let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
         for (id, file) in tables.ids().zip(&tables.files) {
-            if file.content.is_some() {
+            if file.head.is_some() {
                 by_name.entry(file.path.file_name().to_owned()).or_default().push(id);
             }
         }

@@ -38,7 +38,7 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let mut path = Vec::new();
     match import.kind {
         ImportKind::Item => path.push(item(program, file, import)?),
-        ImportKind::Default => path.extend(program.named("default")),
+        ImportKind::Default => path.push(program.named("default")),
         _ => {}
     }
     Some(ImportTarget::Path { module: Module::File(found), path: path.into() })
@@ -54,7 +54,7 @@ fn at_path(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
 fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     let rules = &program.known(from).language.manifest.modules;
     let modules = &program.whole().modules;
-    let exact = modules.file_at(path).filter(|&file| program.unit(file).is_some());
+    let exact = modules.file_at(path).filter(|&file| program.whole().has_facts(file));
     let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
     let aliased = || {
         rules.extension_aliases.iter().find_map(|(ending, others)| {

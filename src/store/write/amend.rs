@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::counted::Recounted;
 use super::fill::{RowWriter, target};
-use super::keys::{FileKeys, Keys, Places, Range, fitted};
+use super::keys::{FileKeys, Places, Range, fitted};
 use super::known::{RemovedNames, Sets};
 use super::numbering::{FileSites, Numbering, key, name_of, symbols_in};
 use super::row::SqlRows;
@@ -25,10 +25,13 @@ use crate::store::location::{Location, WriterLock};
 use crate::store::rows::{Identity, Meta};
 use crate::store::statements;
 
+/// Rows of the table `known`: by key what to put there; none to remove what is there.
+pub type KnownRows = Vec<(u32, Option<Vec<u8>>)>;
+
 /// What becomes of a store's graph.
 #[derive(Debug)]
 pub struct Amendment<'a> {
-    /// The graph as it is now.
+    /// The graph as it is now: every file, and of those that are named below the facts and results. Others are not looked at.
     pub graph: &'a Graph,
     /// Where each file was before, by its position now; none for a new one.
     pub origins: &'a [Option<usize>],
@@ -43,16 +46,17 @@ pub struct Amendment<'a> {
 }
 
 impl Amendment<'_> {
-    /// Writes it to the file `store`, which `keys` are of. Nothing is written, and nothing is changed in `keys`, when it fails: a
-    /// store that is not in the state `before` any more is an error of the kind `Missing`.
+    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and nothing is changed in `places`, when
+    /// it fails: a store that is not in the state `before` any more is an error of the kind `Missing`.
     ///
-    /// `keep` is told the keys and the state just before they hold, so that what is kept beside the store is never behind it.
+    /// `known` gives the rows about what is known of files, from the keys and the state that will hold: they are of the same
+    /// transaction.
     pub fn write(
         &self,
         _lock: &WriterLock,
         (store, before): (&Path, Identity),
-        keys: &mut Keys,
-        keep: impl FnOnce(&Places, Identity),
+        places: &mut Places,
+        known: impl FnOnce(&Places, Identity) -> KnownRows,
     ) -> Result<Identity, StoreError> {
         let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
         let mut connection = open(store).map_err(failed)?;
@@ -64,23 +68,25 @@ impl Amendment<'_> {
         }
         let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
         let last = LastKeys::read(&transaction).map_err(failed)?.not_before(&meta);
-        let (next, moved) = self.next_places(&keys.places, &last).map_err(too_large)?;
+        let (next, moved) = self.next_places(places, &last).map_err(too_large)?;
         let after = Identity { uid: before.uid, generation: before.generation + 1 };
         let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
-        let counts = Recounted::new(&keys.references, self);
-        let old = &keys.places;
-        Writer { amendment: self, connection: &transaction, old, new: &next, counts: &counts, last, symbol_names, removed_names }
-            .write(after, &moved)
-            .map_err(failed)?;
-        keep(&next, after);
+        let counts = Recounted::new(&transaction, places, self).map_err(failed)?;
+        Writer {
+            amendment: self,
+            connection: &transaction,
+            old: places,
+            new: &next,
+            counts: &counts,
+            last,
+            symbol_names,
+            removed_names,
+        }
+        .write(after, &moved)
+        .map_err(failed)?;
+        put_known(&transaction, known(&next, after)).map_err(failed)?;
         transaction.commit().map_err(failed)?;
-        let mut others = counts.into_others();
-        let mut count = |(place, origin): (usize, &Option<usize>)| {
-            let before = origin.map(|origin| std::mem::take(&mut keys.references[origin])).unwrap_or_default();
-            others.remove(&place).unwrap_or(before)
-        };
-        keys.references = self.origins.iter().enumerate().map(&mut count).collect();
-        keys.places = next;
+        *places = next;
         Ok(after)
     }
 
@@ -129,6 +135,16 @@ impl Amendment<'_> {
         });
         self.changed.iter().copied().chain(others.map(|(file, _)| *file))
     }
+}
+
+fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
+    for (file, data) in rows {
+        match data {
+            Some(data) => connection.prepare_cached(statements::PUT_KNOWN.text())?.execute(params![file, data])?,
+            None => connection.prepare_cached(statements::REMOVE_KNOWN.text())?.execute([file])?,
+        };
+    }
+    Ok(())
 }
 
 /// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
@@ -182,7 +198,7 @@ struct Writer<'w> {
     connection: &'w Connection,
     old: &'w Places,
     new: &'w Places,
-    counts: &'w Recounted<'w>,
+    counts: &'w Recounted,
     last: LastKeys,
     /// How many names are in order.
     symbol_names: u32,
@@ -411,11 +427,12 @@ impl Writer<'_> {
     /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
         for place in self.counts.places() {
-            let Some(old) = self.counts.before(place) else { continue };
             if rewritten.contains(&FileId(place as u32)) {
                 continue;
             }
-            for ((old, new), symbol) in old.iter().zip(self.counts.get(place)).zip(self.new.0[place].symbols.first..) {
+            for ((old, new), symbol) in
+                self.counts.before(place).iter().zip(self.counts.get(place)).zip(self.new.0[place].symbols.first..)
+            {
                 if old != new {
                     self.run(statements::SET_REFERENCES, params![symbol, new])?;
                     self.run(statements::MARK_NAMES, params![symbol, symbol + 1])?;

@@ -1,17 +1,8 @@
 //! The keys that the files of a graph have in its store: ranges of symbols and sites, with room to grow.
 
-use super::numbering::{key, references, symbols_in};
-use crate::model::graph::{FileId, FileRecord, Graph};
-use crate::store::connection::Snapshot;
-use crate::store::error::StoreError;
+use super::numbering::key;
+use crate::model::graph::FileId;
 use crate::store::rows::FileRow;
-
-/// The keys of a graph's files in a store, and how often each symbol is referred to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Keys {
-    pub(super) places: Places,
-    pub(super) references: Vec<Vec<u32>>,
-}
 
 /// The keys of a graph's files in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,27 +31,18 @@ impl Range {
     }
 }
 
-impl Keys {
-    /// The keys of `graph` in a store that holds it; none if the store holds other files, or the same with other bytes.
-    pub fn of(graph: &Graph, snapshot: &Snapshot) -> Result<Option<Self>, StoreError> {
-        let rows = snapshot.files()?;
-        let same = rows.len() == graph.files.len() && rows.iter().zip(&graph.files).all(|(row, record)| holds(row, record));
+impl Places {
+    /// Those of a store's files.
+    pub fn of(rows: &[FileRow]) -> Self {
         let range = |first, len| Range { first, len, room: len };
         let file = |row: &FileRow| FileKeys {
             file: row.key.0,
             symbols: range(row.first_symbol, row.symbols),
             sites: range(row.first_site, row.sites),
         };
-        Ok(same.then(|| Self { places: Places(rows.iter().map(file).collect()), references: references(graph) }))
+        Self(rows.iter().map(file).collect())
     }
 
-    /// Those of the files.
-    pub fn places(&self) -> &Places {
-        &self.places
-    }
-}
-
-impl Places {
     /// The key of the file at a position; none for positions that the graph does not have.
     pub fn file(&self, place: FileId) -> Option<u32> {
         self.0.get(place.0 as usize).map(|keys| keys.file)
@@ -76,13 +58,4 @@ pub(super) fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, 
     let first = *next;
     *next = key(u64::from(first) + u64::from(room), "keys")?;
     Ok(Range { first, len, room })
-}
-
-/// Whether a row is of this file as it was read.
-fn holds(row: &FileRow, record: &FileRecord) -> bool {
-    row.path == record.path
-        && row.hash == record.stamp.hash
-        && row.language.map(|language| language.0) == record.language.map(|language| u32::from(language.0))
-        && row.skipped == record.content.as_ref().err().copied()
-        && row.symbols as usize == symbols_in(record)
 }
