@@ -297,6 +297,8 @@ vocabulary! {
         Symlink = "symlink",
         /// It is neither a file nor a directory (pipe, socket, device).
         Special = "special",
+        /// It would have ignore rules, and is a link, no regular file or larger than 1 MB: it has none.
+        UnreadRules = "unread-rules",
     }
 }
 

@@ -3,6 +3,7 @@
 //! Whatever is met is accounted for: a file either yields text or a `SkipReason`. Nothing here follows a symbolic link,
 //! so loops cannot happen and no path leads out of the root.
 
+mod filter;
 mod mounts;
 mod names;
 mod root;
@@ -57,6 +58,12 @@ pub enum SourceError {
         path: RepoPath,
         /// What the system said.
         source: io::Error,
+    },
+    /// The walk took too long.
+    #[error("listing {} took longer than {} s", root.display(), walk::LONGEST.as_secs())]
+    TooSlow {
+        /// The root.
+        root: PathBuf,
     },
     /// The walk was told to stop.
     #[error("stopped while listing {}", root.display())]

@@ -8,4 +8,5 @@ mod moment;
 mod mutations;
 mod program;
 mod roots;
+mod rules;
 mod setup;

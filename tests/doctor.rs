@@ -143,6 +143,66 @@ fn every_list_of_every_client_is_looked_at() {
 }
 
 #[test]
+fn nothing_that_a_repository_names_is_started() {
+    let json = |section: &str, command: &str| {
+        format!("{{\"{section}\": {{\"cograph\": {{\"command\": {command:?}, \"args\": [\"mcp\"]}}}}}}")
+    };
+    type List<'l> = (&'l str, &'l str, &'l dyn Fn(&str) -> String);
+    let lists: [List<'_>; 5] = [
+        ("claude-code", ".mcp.json", &|command| json("mcpServers", command)),
+        ("cursor", ".cursor/mcp.json", &|command| json("mcpServers", command)),
+        ("gemini", ".gemini/settings.json", &|command| json("mcpServers", command)),
+        ("vscode", ".vscode/mcp.json", &|command| json("servers", command)),
+        ("codex", ".codex/config.toml", &|command| format!("[mcp_servers.cograph]\ncommand = {command:?}\nargs = [\"mcp\"]\n")),
+    ];
+    for (area, file, text) in lists {
+        let place = Place::new();
+        let mark = place.path("was-started");
+        let script = format!("echo x > {}; echo cograph {}", mark.display(), env!("CARGO_PKG_VERSION"));
+        let inside = place.script("repository/tool/cograph", &script);
+        let outside = place.script("elsewhere/cograph", &script);
+        for command in ["./tool/cograph", "tool/cograph", inside.to_str().expect("text"), outside.to_str().expect("text")] {
+            place.write(&format!("repository/{file}"), &text(command));
+            let said = place.problem(&[], area);
+            assert!(said.contains(file) && !mark.exists(), "{command}: {said}");
+        }
+        // Nor does the user's own list start what lies in the repository.
+        fs::remove_file(place.path(&format!("repository/{file}"))).expect("it was written");
+        place.write(".claude.json", &json("mcpServers", inside.to_str().expect("text")));
+        let said = place.problem(&[], "claude-code");
+        assert!(said.contains("lies in the repository") && !mark.exists(), "{said}");
+    }
+}
+
+#[test]
+fn a_projects_list_that_names_the_program_alone_is_right_where_the_search_path_has_one() {
+    let place = Place::new();
+    let mark = place.path("was-started");
+    place.script("bin/cograph", &format!("echo x > {}; echo cograph 0.0.1", mark.display()));
+    place.write("repository/.mcp.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"cograph\", \"args\": [\"mcp\"]}}}");
+    let search = format!("{}:/usr/bin:/bin", place.path("bin").display());
+    let (code, found) = place.examine(&[("PATH", &search)]);
+    assert_eq!(code, Some(0), "{found:#}");
+    let text = finding(&found, "claude-code")["text"].as_str().expect("it is text").to_owned();
+    assert!(text.contains("bin/cograph here") && !mark.exists(), "{text}");
+}
+
+#[test]
+fn a_list_that_is_no_file_of_the_project_is_a_problem_and_holds_nothing_up() {
+    let place = Place::new();
+    let list = place.path("repository/.mcp.json");
+    let made = Command::new("mkfifo").arg(&list).status().expect("the system has it");
+    assert!(made.success());
+    let said = place.problem(&[], "claude-code");
+    assert!(said.contains("no regular file"), "{said}");
+    fs::remove_file(&list).expect("it was made");
+    place.write("secret.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"/secret/name\"}}}");
+    std::os::unix::fs::symlink("../secret.json", &list).expect("linked");
+    let said = place.problem(&[], "claude-code");
+    assert!(said.contains("leads out of the repository") && !said.contains("/secret/name"), "{said}");
+}
+
+#[test]
 fn what_the_server_stands_on_is_tried() {
     let place = Place::new();
     assert!(place.command(&["index"]).output().expect("the program starts").status.success());

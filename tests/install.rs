@@ -183,6 +183,67 @@ fn a_link_is_followed_and_stays_a_link() {
     assert_eq!(home.read("dotfiles/cursor.json").as_deref(), Some("{}"));
 }
 
+#[test]
+fn a_project_writes_through_no_link_that_leads_out_of_it() {
+    let link = |home: &Home, from: &str, to: &str| std::os::unix::fs::symlink(to, home.path(from)).expect("linked");
+    for command in ["install", "uninstall"] {
+        for prepare in [
+            &|home: &Home| {
+                home.write("project/.cursor/other", "");
+                link(home, "project/.cursor/mcp.json", "../../.cursor/mcp.json");
+            },
+            &|home: &Home| link(home, "project/.cursor", "../.cursor"),
+            &|home: &Home| {
+                home.write("project/.cursor/other", "");
+                link(home, "project/.cursor/mcp.json", "../../not-there.json");
+            },
+        ] as [&dyn Fn(&Home); 3]
+        {
+            let home = Home::new();
+            home.write(".cursor/mcp.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"x\"}}}");
+            prepare(&home);
+            let before: Vec<_> =
+                fs::read_dir(home.path("")).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+            let (code, said) = home.run(&[command, "cursor", "--scope", "project"]);
+            assert_eq!(code, Some(3), "{said}");
+            assert!(said.contains("leads out of the repository") && said.contains("hint:"), "{said}");
+            assert_eq!(home.read(".cursor/mcp.json").as_deref(), Some("{\"mcpServers\": {\"cograph\": {\"command\": \"x\"}}}"));
+            let after: Vec<_> = fs::read_dir(home.path("")).expect("readable").flatten().map(|entry| entry.file_name()).collect();
+            let copies = fs::read_dir(home.path(".cursor")).expect("readable").count();
+            assert_eq!((before, copies), (after, 1), "nothing was written outside");
+        }
+    }
+}
+
+#[test]
+fn a_link_within_the_project_is_followed() {
+    let home = Home::new();
+    home.write("project/tools/cursor.json", "{}");
+    home.write("project/.cursor/other", "");
+    std::os::unix::fs::symlink("../tools/cursor.json", home.path("project/.cursor/mcp.json")).expect("linked");
+    let (code, said) = home.run(&["install", "cursor", "--scope", "project"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(home.read("project/tools/cursor.json").is_some_and(|text| text.contains("cograph")));
+}
+
+#[test]
+fn a_copy_that_the_repository_has_made_a_link_is_not_what_was_there_before() {
+    let home = Home::new();
+    assert_eq!(home.run(&["install", "cursor", "--scope", "project"]).0, Some(0));
+    home.write("project/.cursor/mcp.json", "{\"mcpServers\": {\"cograph\": {\"command\": \"c\"}}, \"a\": 1}");
+    assert_eq!(home.run(&["install", "cursor", "--scope", "project"]).0, Some(0));
+    let directory = home.path("project/.cursor");
+    let names = fs::read_dir(&directory).expect("readable").flatten().map(|entry| entry.path());
+    let copy = names.into_iter().find(|path| path.extension().is_some_and(|ending| ending == "bak")).expect("there is a copy");
+    home.write("secret", "{\"secret\": 1}");
+    fs::remove_file(&copy).expect("it is there");
+    std::os::unix::fs::symlink("../../secret", &copy).expect("linked");
+    let (code, said) = home.run(&["uninstall", "cursor", "--scope", "project"]);
+    assert_eq!(code, Some(0), "{said}");
+    let text = home.read("project/.cursor/mcp.json").expect("it is there");
+    assert!(!text.contains("secret") && text.contains("\"a\": 1") && !text.contains("cograph"), "{text}");
+}
+
 /// A client that writes the whole file anew, as most do, and knows how to take an entry out.
 const REWRITES: &str = r#"echo "$@" >> "$HOME/calls"
 case "$2" in

@@ -4,14 +4,20 @@
 mod json;
 mod toml;
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 use super::json::quoted;
 use crate::config::User;
 
 /// The name under which this server stands in the lists.
 pub(super) const NAME: &str = "cograph";
+
+/// The largest file of a client that is read: some keep more than settings in it.
+const MOST_BYTES: u64 = 64 << 20;
 
 /// A program that starts servers.
 pub(super) struct Client {
@@ -266,12 +272,46 @@ impl List<'_> {
     }
 }
 
-/// The text of a client's file; none if there is no such file.
-pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
-    #[expect(clippy::disallowed_methods, reason = "reads a client's settings, not a repository's source")]
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
-        Err(error) => Err(error),
+/// Where a path in a repository leads, if that is out of the repository: through the file itself or a directory above it.
+/// `root` is canonical.
+pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
+    let mut existing = path;
+    // What is not there yet is made where the directories above it are. A link that leads nowhere is there.
+    while existing.symlink_metadata().is_err() {
+        existing = existing.parent()?;
     }
+    match existing.canonicalize() {
+        Ok(real) if real.starts_with(root) => None,
+        Ok(real) => Some(real),
+        Err(_) => Some(std::fs::read_link(existing).unwrap_or_else(|_| existing.to_path_buf())),
+    }
+}
+
+/// The text of a client's file, where its links lead; none if there is no such file.
+pub(super) fn read(path: &Path) -> io::Result<Option<String>> {
+    read_with(path, OFlags::empty())
+}
+
+/// The same of a file that must be at this very path.
+pub(super) fn read_here(path: &Path) -> io::Result<Option<String>> {
+    read_with(path, OFlags::NOFOLLOW)
+}
+
+fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
+    // A pipe must not hold this up.
+    let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
+        Ok(file) => File::from(file),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no regular file"));
+    }
+    let mut text = String::new();
+    file.take(MOST_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} MB", MOST_BYTES >> 20)));
+    }
+    Ok(Some(text))
 }

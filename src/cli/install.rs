@@ -81,7 +81,8 @@ impl Task {
             message: format!("cannot tell where {} keeps its settings: HOME is not set", client.title),
             hint: "set HOME to the user's directory".to_owned(),
         })?;
-        let place = Place::read(&path)?;
+        let within = (arguments.scope == Scope::Project).then_some(directory.as_path());
+        let place = Place::read(&path, within)?;
         Ok(Self { client, scope: arguments.scope, user, directory, place, dry_run: arguments.dry_run })
     }
 
@@ -111,7 +112,7 @@ impl Task {
             Some(text) => text,
             None => {
                 // The client's program may have changed the file all the same.
-                let place = Place::read(self.place.path())?;
+                let place = self.place.again()?;
                 let wanted = self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
                 place.write(&wanted)?;
                 wanted
@@ -128,7 +129,7 @@ impl Task {
     /// What the file says after the client's program has run, if that has taken the entry in. Where it has also rearranged the
     /// rest without changing what it says, the rest is put back as it was.
     fn taken_in(&self, before: &List<'_>, entry: &Entry, wanted: &str) -> Option<String> {
-        let place = Place::read(self.place.path()).ok()?;
+        let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
         if list.entry().as_ref() != Some(entry) {
             return None;
@@ -171,7 +172,7 @@ impl Task {
             return self.say(&format!("{}nothing was written{way}", diff(before, &wanted)));
         }
         let own = own.and_then(|own| own.run(&self.directory).map(|()| format!(" by `{}`", own.shown)));
-        let place = Place::read(self.place.path())?;
+        let place = self.place.again()?;
         let after = self.list(place.text())?;
         let text = if after.has() {
             let wanted = after.without().map_err(|why| self.unusable(&why))?;

@@ -284,12 +284,20 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         // One that became such while it was read has a row of the file that it was.
         (WalkedKind::Symlink, Some(SkipReason::Symlink))
         | (WalkedKind::Special, Some(SkipReason::Special))
-        | (WalkedKind::Unreadable, Some(SkipReason::Unreadable)) => row.language.is_none() && row.size == file.stamp.size,
-        (WalkedKind::Symlink | WalkedKind::Special | WalkedKind::Unreadable, _) => false,
+        | (WalkedKind::Unreadable, Some(SkipReason::Unreadable))
+        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => row.language.is_none() && row.size == file.stamp.size,
+        (WalkedKind::Symlink | WalkedKind::Special | WalkedKind::Unreadable | WalkedKind::UnreadRules, _) => false,
         // What stood in the way of reading them may have gone without touching them.
-        (WalkedKind::File, Some(SkipReason::Symlink | SkipReason::Special | SkipReason::Unreadable | SkipReason::Vanished)) => {
-            false
-        }
+        (
+            WalkedKind::File,
+            Some(
+                SkipReason::Symlink
+                | SkipReason::Special
+                | SkipReason::Unreadable
+                | SkipReason::UnreadRules
+                | SkipReason::Vanished,
+            ),
+        ) => false,
         // Whatever the bytes are, nobody reads them; their number is stored.
         (WalkedKind::File, _) if is_never_read(row, file) => row.size == file.stamp.size,
         (WalkedKind::File, _) => file.stamp.suggests_same_bytes(&row.stamp()),

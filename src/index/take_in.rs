@@ -150,6 +150,7 @@ pub(super) fn examine(
         WalkedKind::Symlink => return skipped(SkipReason::Symlink),
         WalkedKind::Special => return skipped(SkipReason::Special),
         WalkedKind::Unreadable => return skipped(SkipReason::Unreadable),
+        WalkedKind::UnreadRules => return skipped(SkipReason::UnreadRules),
     }
     let language = match language_by_name(root, &file.path, &detect) {
         Ok(language) => language,

@@ -1,21 +1,17 @@
 //! The files that decide what is indexed and that no walk meets: the user's settings of git, rules above the root, and what git keeps
 //! for itself of every repository. What was found of each is kept, so that another look tells whether all of them say the same.
 
-use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::filter::{self, EXCLUDE};
 use super::stamp;
 use crate::config;
 use crate::model::graph::UNTRUSTED_TIME;
 
 /// Files that say in whatever directory they are what the index leaves out.
 pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
-
-/// The file of the rules that git does not share, in the directory of a repository.
-const EXCLUDE: &str = "info/exclude";
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -60,11 +56,11 @@ impl Rules {
             return self.add(git.join(EXCLUDE));
         }
         // A linked work tree: the rules are those of the repository that it belongs to.
-        let Some(own) = first_line(&git).and_then(|line| line.strip_prefix(b"gitdir: ").map(to_path)) else { return };
-        let common = directory.join(own).join("commondir");
-        self.add(common.clone());
-        let Some(line) = first_line(&common) else { return };
-        self.add(common.parent().unwrap_or(directory).join(to_path(&line)).join(EXCLUDE));
+        let Ok(Some(link)) = filter::commondir_of(directory) else { return };
+        self.add(link.clone());
+        if let Ok(Some(common)) = filter::common_of(&link) {
+            self.add(common.join(EXCLUDE));
+        }
     }
 
     /// Adds those that were found in other directories.
@@ -100,16 +96,4 @@ fn look(path: &Path) -> Found {
     let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
     let changed_ns = stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
     Found::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
-}
-
-/// The first line of a file of git, which is short.
-#[expect(clippy::disallowed_methods, reason = "source is the one reader of repository files; the size is checked first")]
-fn first_line(path: &Path) -> Option<Vec<u8>> {
-    let is_short = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() < 16 << 10);
-    let text = is_short.then(|| fs::read(path).ok()).flatten()?;
-    text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())
-}
-
-fn to_path(bytes: &[u8]) -> PathBuf {
-    PathBuf::from(OsStr::from_bytes(bytes))
 }

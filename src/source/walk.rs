@@ -9,17 +9,21 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 
+use super::filter::Filter;
 use super::{RULES, Rules, SourceError, names, stamp};
-use crate::config::enclosing_root;
 use crate::grammar;
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
+
+/// A walk that takes longer is given up: where it runs, others may wait for it.
+pub(super) const LONGEST: Duration = Duration::from_secs(300);
 
 /// Every file of a repository at one moment, sorted by path.
 #[derive(Clone, Debug, Default)]
@@ -56,13 +60,15 @@ pub enum WalkedKind {
     Special,
     /// A file that could not be looked at, or a directory that could not be listed.
     Unreadable,
+    /// A file of rules that has none, because it is a link, no regular file, or too large.
+    UnreadRules,
 }
 
 /// Walks the repository at `root` with this many threads.
 pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, SourceError> {
     // Before the walk reads them: what changes meanwhile is a change afterwards.
     let mut rules = Rules::around(root);
-    let mut walk = walk_where(root, threads, cancel, is_part_of_the_repository)?;
+    let mut walk = walk_where(root, threads, (cancel, LONGEST), |_| true)?;
     rules.extend(walk.rules);
     walk.rules = rules;
     Ok(walk)
@@ -72,11 +78,11 @@ pub fn walk(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Walk, S
 pub fn walk_below(root: &Path, paths: &BTreeSet<RepoPath>, cancel: &CancelToken) -> Result<Walk, SourceError> {
     let (paths, top) = (paths.clone(), root.to_path_buf());
     // Directories above them are met on the way, and belong to the repository if what is in them does.
-    let is_wanted = move |entry: &DirEntry| {
-        let path = entry.path().strip_prefix(&top).ok().and_then(names::from_os);
-        path.is_none_or(|path| leads_to(&path, &paths)) && is_part_of_the_repository(entry)
+    let is_wanted = move |path: &Path| {
+        let path = path.strip_prefix(&top).ok().and_then(names::from_os);
+        path.is_none_or(|path| leads_to(&path, &paths))
     };
-    walk_where(root, 1, cancel, is_wanted)
+    walk_where(root, 1, (cancel, LONGEST), is_wanted)
 }
 
 /// Whether the path is one of these, above one of them or below one.
@@ -96,33 +102,56 @@ fn leads_to(path: &RepoPath, paths: &BTreeSet<RepoPath>) -> bool {
 fn walk_where(
     root: &Path,
     threads: usize,
-    cancel: &CancelToken,
-    is_wanted: impl Fn(&DirEntry) -> bool + Send + Sync + 'static,
+    (cancel, longest): (&CancelToken, Duration),
+    is_wanted: impl Fn(&Path) -> bool + Send + Sync + 'static,
 ) -> Result<Walk, SourceError> {
     let failed = |source| SourceError::Root { root: root.to_path_buf(), source };
     fs::read_dir(root).map_err(failed)?;
+    let (filter, is_wanted) = (Arc::new(Filter::new(root)), Arc::new(is_wanted));
+    let admits = {
+        let (filter, is_wanted) = (Arc::clone(&filter), Arc::clone(&is_wanted));
+        move |entry: &DirEntry| {
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            let path = entry.path();
+            let is_in = entry.depth() == 0
+                || is_wanted(path) && !filter.leaves_out(path, is_directory) && is_part_of_the_repository(entry);
+            if is_in && is_directory && entry.depth() > 0 {
+                filter.enter(path);
+            }
+            is_in
+        }
+    };
     let mut builder = WalkBuilder::new(root);
-    builder
-        // What the user's own rules refer to; it may have been removed while this process is in it.
-        .current_dir(root)
-        .hidden(false)
-        .follow_links(false)
-        .require_git(false)
-        .parents(enclosing_root(root) != root)
-        .add_custom_ignore_filename(".cographignore")
-        .threads(threads)
-        .filter_entry(is_wanted);
-    let found = Mutex::new(Walk::default());
-    builder.build_parallel().visit(&mut Collectors { root, cancel, found: &found });
+    // The rules are the filter's: here they would be read from whatever is at their place.
+    builder.standard_filters(false).follow_links(false).threads(threads).filter_entry(admits);
+    let (found, until) = (Mutex::new(Walk::default()), Instant::now() + longest);
+    builder.build_parallel().visit(&mut Collectors { root, cancel, until, found: &found });
     if cancel.is_cancelled() {
         return Err(SourceError::Cancelled { root: root.to_path_buf() });
     }
+    if Instant::now() > until {
+        return Err(SourceError::TooSlow { root: root.to_path_buf() });
+    }
     let mut walk = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    add_unread(&mut walk, root, filter.unread().into_iter().filter(|path| is_wanted(path)));
     walk.files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     walk.files.dedup_by(|a, b| a.path == b.path);
     walk.directories.sort_unstable();
     walk.ignore_files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     Ok(walk)
+}
+
+/// Adds files of rules that were not read: they are accounted for as files that have no facts are.
+fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf>) {
+    for path in unread {
+        let Some(relative) = path.strip_prefix(root).ok().and_then(names::from_os) else {
+            tracing::warn!(path = %path.display(), "ignore rules were not read: no regular file of at most 1 MB");
+            continue;
+        };
+        let stamp = stamp::taken(|| path.symlink_metadata()).map(|(_, stamp)| stamp).unwrap_or_default();
+        walk.files.retain(|file| file.path != relative);
+        walk.files.push(WalkedFile { path: relative, stamp, kind: WalkedKind::UnreadRules });
+    }
 }
 
 /// Whether a directory belongs to the repository. Files are decided later.
@@ -154,26 +183,28 @@ fn is_linked_work_tree(directory: &Path) -> bool {
 struct Collectors<'a> {
     root: &'a Path,
     cancel: &'a CancelToken,
+    until: Instant,
     found: &'a Mutex<Walk>,
 }
 
 struct Collector<'a> {
     root: &'a Path,
     cancel: &'a CancelToken,
+    until: Instant,
     found: &'a Mutex<Walk>,
     own: Walk,
 }
 
 impl<'s, 'a: 's> ParallelVisitorBuilder<'s> for Collectors<'a> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        let &mut Self { root, cancel, found } = self;
-        Box::new(Collector { root, cancel, found, own: Walk::default() })
+        let &mut Self { root, cancel, until, found } = self;
+        Box::new(Collector { root, cancel, until, found, own: Walk::default() })
     }
 }
 
 impl ParallelVisitor for Collector<'_> {
     fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
-        if self.cancel.is_cancelled() {
+        if self.cancel.is_cancelled() || Instant::now() > self.until {
             return WalkState::Quit;
         }
         match entry {
@@ -265,5 +296,18 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
         ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
         ignore::Error::Partial(errors) => errors.iter().find_map(path_of),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_that_takes_too_long_is_given_up() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let walked = walk_where(place.path(), 2, (&CancelToken::new(), Duration::ZERO), |_| true);
+        let error = walked.expect_err("there was no time");
+        assert!(matches!(error, SourceError::TooSlow { .. }), "{error}");
     }
 }

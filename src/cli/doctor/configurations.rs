@@ -1,4 +1,7 @@
 //! The lists of clients that name this program: whether what they would start is there, can be started and is this version.
+//!
+//! A project's list belongs to whoever wrote the repository, and nobody has said that they are trusted: what it names is compared
+//! with this program and never started. Nor is a program in the repository, whichever list names it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,8 +20,11 @@ pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for client in &CLIENTS {
         for scope in [Scope::User, Scope::Project] {
-            let directory = root.unwrap_or(Path::new("."));
-            if let Some(path) = client.file(scope, user, directory) {
+            let path = match (scope, root) {
+                (Scope::User, _) => client.file(scope, user, Path::new(".")),
+                (Scope::Project, root) => root.and_then(|root| client.file(scope, user, root)),
+            };
+            if let Some(path) = path {
                 findings.extend(file(client, scope, &path, user, root));
             }
         }
@@ -33,6 +39,12 @@ pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
 
 fn file(client: &Client, scope: Scope, path: &Path, user: &User, root: Option<&Path>) -> Vec<Finding> {
     let shown = path.display();
+    if let (Scope::Project, Some(root)) = (scope, root)
+        && let Some(target) = clients::outside(path, root)
+    {
+        let text = format!("{shown} leads out of the repository, to {}; it was not read", target.display());
+        return vec![Finding::problem(client.word, text, "put a file in the place of the link")];
+    }
     let text = match clients::read(path) {
         Ok(Some(text)) => text,
         Ok(None) => return Vec::new(),
@@ -57,15 +69,19 @@ fn file(client: &Client, scope: Scope, path: &Path, user: &User, root: Option<&P
         name == NAME || Path::new(&entry.command).file_name().is_some_and(|program| program == NAME)
     };
     let entries = list.entries().into_iter().chain(local).filter(ours);
-    entries.map(|(name, entry)| checked(client, scope, path, &name, &entry, user)).collect()
+    entries.map(|(name, entry)| checked(client, scope, path, &name, &entry, user, root)).collect()
 }
 
-fn checked(client: &Client, scope: Scope, path: &Path, name: &str, entry: &Entry, user: &User) -> Finding {
+fn checked(client: &Client, scope: Scope, path: &Path, name: &str, entry: &Entry, user: &User, root: Option<&Path>) -> Finding {
     let what = format!("{}: `{}`", path.display(), entry.command.escape_debug());
     let mend = format!("`cograph install {} --scope {}`", client.word, scope.word());
     let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());
     if entry.command.contains("${") {
         return Finding::note(client.word, format!("{what} has a variable, which only the client knows"), "");
+    }
+    let has_directory = entry.command.contains('/');
+    if has_directory && !Path::new(&entry.command).is_absolute() {
+        return problem("is relative: it would start whatever lies there in the directory of the client");
     }
     let Some(program) = user.program(&entry.command) else {
         let given = PathBuf::from(&entry.command);
@@ -80,8 +96,24 @@ fn checked(client: &Client, scope: Scope, path: &Path, name: &str, entry: &Entry
     }
     let own = user.own_program().and_then(|own| own.canonicalize()).ok();
     let good = || Finding::good(client.word, format!("{what} as {name:?}, version {}", env!("CARGO_PKG_VERSION")));
-    if own.is_some() && program.canonicalize().ok() == own {
+    let program = match program.canonicalize() {
+        Ok(program) => program,
+        Err(error) => return problem(&format!("cannot be followed: {error}")),
+    };
+    if own.as_ref() == Some(&program) {
         return good();
+    }
+    if root.is_some_and(|root| program.starts_with(root)) {
+        return problem("lies in the repository, which does not decide what this user runs; it was not started");
+    }
+    if scope == Scope::Project {
+        // The search path is the user's, so that a bare name is no choice of the repository's.
+        return match has_directory {
+            false if entry.command == NAME => {
+                Finding::good(client.word, format!("{what} as {name:?}, which is {} here", program.display()))
+            }
+            _ => problem("is not this program; it was not started, because the file belongs to the repository"),
+        };
     }
     match version(&program) {
         Ok(version) if version == env!("CARGO_PKG_VERSION") => good(),

@@ -14,6 +14,8 @@ use crate::cli::clients;
 /// The file, where its links lead.
 pub(super) struct Place {
     path: PathBuf,
+    /// The directory that it must lie in, if it must.
+    within: Option<PathBuf>,
     /// What was in it when it was read; none if there was no file.
     text: Option<String>,
 }
@@ -26,8 +28,9 @@ fn failure(attempt: &str, path: &Path, error: &io::Error) -> Stop {
 }
 
 impl Place {
-    /// Reads the file at a path.
-    pub(super) fn read(path: &Path) -> Result<Self, Stop> {
+    /// Reads the file at a path, which must not lead out of a directory if one is given.
+    pub(super) fn read(path: &Path, within: Option<&Path>) -> Result<Self, Stop> {
+        contained(path, within)?;
         let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         let path = match path.canonicalize() {
             Ok(real) => real,
@@ -35,7 +38,12 @@ impl Place {
             Err(_) => path.to_path_buf(),
         };
         let text = clients::read(&path).map_err(|error| failure("read", &path, &error))?;
-        Ok(Self { path, text })
+        Ok(Self { path, within: within.map(Path::to_path_buf), text })
+    }
+
+    /// Reads it again, as it is now.
+    pub(super) fn again(&self) -> Result<Self, Stop> {
+        Self::read(&self.path, self.within.as_deref())
     }
 
     /// Where it is.
@@ -56,6 +64,7 @@ impl Place {
     /// Keeps a copy for the time when the file says `changed`. Gives its path; none if there is nothing to keep.
     pub(super) fn keep(&self, changed: &str) -> Result<Option<PathBuf>, Stop> {
         let Some(text) = &self.text else { return Ok(None) };
+        contained(&self.path, self.within.as_deref())?;
         let copy = self.copy(changed);
         self.replace(&copy, text).map_err(|error| failure("write the copy", &copy, &error))?;
         Ok(Some(copy))
@@ -64,7 +73,7 @@ impl Place {
     /// What was there before the file said what it says now.
     pub(super) fn before(&self, text: &str) -> Option<(PathBuf, String)> {
         let copy = self.copy(text);
-        let kept = clients::read(&copy).ok()??;
+        let kept = clients::read_here(&copy).ok()??;
         Some((copy, kept))
     }
 
@@ -81,6 +90,7 @@ impl Place {
     }
 
     fn check(&self) -> Result<(), Stop> {
+        contained(&self.path, self.within.as_deref())?;
         let now = clients::read(&self.path).map_err(|error| failure("read", &self.path, &error))?;
         if now == self.text {
             return Ok(());
@@ -118,6 +128,15 @@ impl Place {
         }
         replaced
     }
+}
+
+/// Fails if a path leads out of a directory: what is in a repository decides nothing about files elsewhere.
+fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
+    let Some(target) = within.and_then(|within| clients::outside(path, within)) else { return Ok(()) };
+    Err(Stop::Failure {
+        message: format!("{} leads out of the repository, to {}", path.display(), target.display()),
+        hint: "put a file in the place of the link, or change the one that it leads to with --scope user".to_owned(),
+    })
 }
 
 fn beside(path: &Path, ending: &str) -> OsString {

@@ -1,0 +1,232 @@
+//! What the rules of a repository leave out: files of rules are read as git reads them, and asked for each entry of the walk.
+//!
+//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could lead to a device or to a file of
+//! somebody else, and a pipe could hold up whoever reads it: such a file has no rules, and the walk names it.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustc_hash::FxHashMap;
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::RULES;
+use crate::config::enclosing_root;
+
+/// The largest file of rules that is read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// The file of the rules that git does not share, in the directory of a repository.
+pub(super) const EXCLUDE: &str = "info/exclude";
+
+/// What directories leave out, from the first entry of a walk to the last.
+#[derive(Debug)]
+pub(super) struct Filter {
+    /// The user's own rules.
+    global: Gitignore,
+    /// Directory -> the nearest one at or above it that has rules.
+    rules: RwLock<FxHashMap<PathBuf, Arc<Node>>>,
+    /// Files of rules that were not read.
+    unread: Mutex<Vec<PathBuf>>,
+}
+
+/// The rules of one directory.
+#[derive(Debug, Default)]
+struct Node {
+    above: Option<Arc<Node>>,
+    /// The kinds, first those that decide before the others. The nearest directory decides within a kind.
+    kinds: [Option<Gitignore>; KINDS],
+}
+
+/// `.cographignore`, `.ignore`, `.gitignore` and what git does not share.
+const KINDS: usize = 4;
+
+/// What was found where a file of rules may be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Found {
+    Nothing,
+    Text(Vec<u8>),
+    /// It is there and was not read.
+    Unread,
+}
+
+impl Filter {
+    /// The rules for what is directly in the root.
+    pub(super) fn new(root: &Path) -> Self {
+        let mut builder = GitignoreBuilder::new(root);
+        let global = ignore::gitignore::gitconfig_excludes_path();
+        let text = global.as_ref().map_or(Found::Nothing, |path| read(CWD, path, OFlags::empty()));
+        if text == Found::Unread {
+            tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file of at most 1 MB");
+        }
+        let global = compile(&mut builder, text).ok().flatten().unwrap_or_else(Gitignore::empty);
+        let filter = Self { global, rules: RwLock::default(), unread: Mutex::default() };
+        let top = enclosing_root(root);
+        let mut above: Vec<&Path> = root.ancestors().take_while(|directory| directory.starts_with(&top)).collect();
+        above.reverse();
+        let mut node = Arc::new(Node::default());
+        for directory in above {
+            node = filter.read_directory(directory, &node);
+        }
+        filter.insert(root, node);
+        filter
+    }
+
+    /// Reads the rules of a directory that the walk is going to list.
+    pub(super) fn enter(&self, directory: &Path) {
+        let above = self.node(directory.parent().unwrap_or(directory));
+        let node = self.read_directory(directory, &above);
+        self.insert(directory, node);
+    }
+
+    /// Whether the rules leave an entry out of a directory that was entered.
+    pub(super) fn leaves_out(&self, path: &Path, is_directory: bool) -> bool {
+        let node = self.node(path.parent().unwrap_or(path));
+        let mut decided: [Match<()>; KINDS] = std::array::from_fn(|_| Match::None);
+        let mut next = Some(&node);
+        while let Some(node) = next {
+            for (kind, rules) in decided.iter_mut().zip(&node.kinds) {
+                if let (Match::None, Some(rules)) = (&kind, rules) {
+                    *kind = rules.matched(path, is_directory).map(|_| ());
+                }
+            }
+            next = node.above.as_ref();
+        }
+        let decided = decided.into_iter().find(|kind| !kind.is_none());
+        decided.unwrap_or_else(|| self.global.matched(path, is_directory).map(|_| ())).is_ignore()
+    }
+
+    /// The files of rules that were not read.
+    pub(super) fn unread(&self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.unread.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn node(&self, directory: &Path) -> Arc<Node> {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        rules.get(directory).map(Arc::clone).unwrap_or_default()
+    }
+
+    fn insert(&self, directory: &Path, node: Arc<Node>) {
+        self.rules.write().unwrap_or_else(PoisonError::into_inner).insert(directory.to_path_buf(), node);
+    }
+
+    fn read_directory(&self, directory: &Path, above: &Arc<Node>) -> Arc<Node> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else { return Arc::clone(above) };
+        let [git, ignore, own] = RULES.map(|name| self.compiled(directory, &opened, name));
+        let kinds = [own, ignore, git, self.excluded(directory, &opened)];
+        if kinds.iter().all(Option::is_none) {
+            return Arc::clone(above);
+        }
+        Arc::new(Node { above: Some(Arc::clone(above)), kinds })
+    }
+
+    fn compiled(&self, directory: &Path, opened: &OwnedFd, name: &str) -> Option<Gitignore> {
+        let text = read(opened, Path::new(name), OFlags::NOFOLLOW);
+        self.compile(directory, text, || directory.join(name))
+    }
+
+    /// The rules that git does not share, of a directory with a `.git`.
+    fn excluded(&self, directory: &Path, opened: &OwnedFd) -> Option<Gitignore> {
+        let git = rustix::fs::statat(opened, ".git", AtFlags::empty()).ok()?;
+        if FileType::from_raw_mode(git.st_mode) == FileType::Directory {
+            let exclude = Path::new(".git").join(EXCLUDE);
+            let text = read(opened, &exclude, OFlags::empty());
+            return self.compile(directory, text, || directory.join(&exclude));
+        }
+        let exclude = commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
+        let text = match exclude {
+            Ok(Some(common)) => read(CWD, &common.join(EXCLUDE), OFlags::empty()),
+            Ok(None) => Found::Nothing,
+            Err(Refused) => Found::Unread,
+        };
+        self.compile(directory, text, || directory.join(".git"))
+    }
+
+    fn compile(&self, directory: &Path, text: Found, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
+        if text == Found::Nothing {
+            return None;
+        }
+        let compiled = compile(&mut GitignoreBuilder::new(directory), text);
+        compiled.unwrap_or_else(|Refused| {
+            self.unread.lock().unwrap_or_else(PoisonError::into_inner).push(path());
+            None
+        })
+    }
+}
+
+/// A file is there, and is none that is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Refused;
+
+/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it belongs to.
+pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused> {
+    let line = first_line(&directory.join(".git"))?;
+    let own = line.as_deref().and_then(|line| line.strip_prefix(b"gitdir: "));
+    Ok(own.map(|own| directory.join(OsStr::from_bytes(own)).join("commondir")))
+}
+
+/// The directory of the repository that such a file leads to.
+pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
+    let line = first_line(commondir)?;
+    Ok(line.map(|line| commondir.with_file_name(OsString::from_vec(line))))
+}
+
+/// The first line of a file of git.
+fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
+    match read(CWD, path, OFlags::empty()) {
+        Found::Nothing => Ok(None),
+        Found::Unread => Err(Refused),
+        Found::Text(text) => Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())),
+    }
+}
+
+/// The bytes of a file of rules. Does not wait for a pipe, and reads no device.
+fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> Found {
+    let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::openat(directory, path, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Found::Nothing,
+        Err(_) => return Found::Unread,
+    };
+    let all = || -> io::Result<Option<Vec<u8>>> {
+        let found = file.metadata()?;
+        if found.is_dir() {
+            return Ok(Some(Vec::new()));
+        }
+        if !found.is_file() || found.len() > MOST_BYTES {
+            return Ok(None);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
+        (&file).take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
+    };
+    match all() {
+        Ok(Some(bytes)) if bytes.is_empty() => Found::Nothing,
+        Ok(Some(bytes)) => Found::Text(bytes),
+        Ok(None) | Err(_) => Found::Unread,
+    }
+}
+
+/// Rules from their text; none if there is no rule. A line that is none costs itself.
+fn compile(builder: &mut GitignoreBuilder, text: Found) -> Result<Option<Gitignore>, Refused> {
+    let bytes = match text {
+        Found::Nothing => return Ok(None),
+        Found::Unread => return Err(Refused),
+        Found::Text(bytes) => bytes,
+    };
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
+    for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
+        // As git does with a pattern that it does not understand.
+        let _ = builder.add_line(None, line.strip_suffix('\r').unwrap_or(line));
+    }
+    let rules = builder.build().map_err(|_| Refused)?;
+    Ok((!rules.is_empty()).then_some(rules))
+}
