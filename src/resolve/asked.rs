@@ -329,11 +329,21 @@ mod tests {
 
     #[test]
     fn a_hash_is_found_wherever_it_stands() {
-        let spread: Vec<u32> = (0..1000_u32).map(|number| number.wrapping_mul(0x9e37_79b9)).collect::<std::collections::BTreeSet<_>>().into_iter().collect();
+        let spread: Vec<u32> = (0..1000_u32)
+            .map(|number| number.wrapping_mul(0x9e37_79b9))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let close: Vec<u32> = (0..100).chain(u32::MAX - 100..=u32::MAX).collect();
         for hashes in [spread, close, vec![7], Vec::new()] {
-            for wanted in hashes.iter().flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)]).chain([0, u32::MAX]) {
-                assert_eq!(has_hash(&hashes, wanted), hashes.binary_search(&wanted).is_ok(), "{wanted} in {} hashes", hashes.len());
+            for wanted in hashes.iter().flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)]).chain([0, u32::MAX])
+            {
+                assert_eq!(
+                    has_hash(&hashes, wanted),
+                    hashes.binary_search(&wanted).is_ok(),
+                    "{wanted} in {} hashes",
+                    hashes.len()
+                );
             }
         }
     }

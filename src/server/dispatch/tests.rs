@@ -34,6 +34,43 @@ impl Tools for Misbehaving {
     }
 }
 
+/// A pipe's own capacity on the systems that we know, and more.
+const PIPE: usize = 1 << 20;
+
+#[test]
+fn requests_of_one_read_wait_for_room_in_the_output() {
+    let limits = Limits { output_bytes: 64 << 10, ..Limits::default() };
+    let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+    let (input_sender, input) = tokio::sync::mpsc::channel(2);
+    let (event_sender, events) = tokio::sync::mpsc::channel(64);
+    let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+    let waiting = output.waiting();
+    let list = |id: usize| Piece::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#).into_bytes());
+    let count = 1_000;
+    let pieces = std::iter::once(Piece::Line(hello().into_bytes())).chain((1..=count).map(list)).collect();
+    input_sender.try_send(Input::Pieces(pieces)).expect("there is room");
+    input_sender.try_send(Input::End).expect("there is room");
+    let channels = Channels { input, events, event_sender, output };
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::nobody() };
+    let (_opener, gate): (Opener<()>, _) = sync_channel(0);
+    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
+    let serving = std::thread::Builder::new().spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+        runtime.block_on(dispatcher.run())
+    });
+    let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
+    let (mut answered, mut most, mut largest) = (0, 0, 0);
+    while answered <= count {
+        // The client is slow: whenever it looks, no more waits than there is room for, and one answer.
+        most = most.max(waiting());
+        let line = lines.next().expect("there is more").expect("the pipe can be read");
+        (answered, largest) = (answered + 1, largest.max(line.len()));
+    }
+    assert!(count * largest > PIPE, "all answers are more than a pipe takes");
+    assert!(most <= (64 << 10) + largest + 1, "{most} bytes wait");
+    assert_eq!(serving.expect("a thread can be started").join().expect("it does not panic"), Ending::InputEnded);
+}
+
 /// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     run_after(Vec::new(), limits, lines)

@@ -3,6 +3,7 @@
 //! The process gets a group of its own, so that what it starts ends with it. Its end is noticed without being taken
 //! (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal cannot hit a stranger.
 
+use crate::config::TOKEN_VARIABLE;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -102,8 +103,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ChildProcess {
-    /// Starts a command with its input, output and errors connected to this process.
+    /// Starts a command with its input, output and errors connected to this process. It gets our environment but for our token,
+    /// unless the command was given one of its own.
     pub fn start(mut command: Command) -> io::Result<Started> {
+        if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
+            command.env_remove(TOKEN_VARIABLE);
+        }
         // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
         command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
