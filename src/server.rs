@@ -22,6 +22,8 @@
 mod admission;
 mod allocator;
 mod arguments;
+#[cfg(test)]
+mod bounds;
 mod budget;
 mod completion;
 mod dispatch;

@@ -3,7 +3,7 @@
 //! table, so nothing here needs a lock.
 
 mod calls;
-mod notices;
+pub(super) mod notices;
 
 use super::admission::{Admission, Permits};
 use super::limits::Limits;

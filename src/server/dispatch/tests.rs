@@ -229,3 +229,38 @@ fn calls_that_wait_without_a_permit_are_bounded_too() {
     let refused = all.iter().filter(|(text, _)| text.contains("busy")).count();
     assert!((1..=most).contains(&served) && served + refused == 20, "{served} served, {refused} refused");
 }
+
+#[test]
+fn calls_that_do_not_stop_are_bounded_although_their_permits_are_free() {
+    let limits = Limits { lingering_calls: 1, end_grace: Duration::from_secs(20), ..Limits::default() };
+    let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#.to_owned();
+    let lines = [hello(), call(1, "trace", r#"{"symbol":"x"}"#), cancelled, call(2, "overview", "{}")];
+    let (messages, _) = run(limits, &lines);
+    let refused = answers(&messages, 2);
+    assert!(refused.len() == 1 && refused[0].1 && refused[0].0.contains("have not stopped yet"), "{refused:?}");
+    assert_eq!(answers(&messages, 1), [], "it was cancelled");
+}
+
+#[test]
+fn answers_that_wait_for_the_rest_of_their_array_are_bounded() {
+    let limits = Limits {
+        output_bytes: 32 << 10,
+        deadline: Some(Duration::from_millis(60)),
+        index_wait: Duration::from_millis(40),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let list = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    // The first does not return before its deadline, so the others wait for it.
+    let members: Vec<String> = [call(1, "trace", r#"{"symbol":"x"}"#)].into_iter().chain((2..=20).map(list)).collect();
+    let lines = [hello().replace("2025-11-25", "2025-03-26"), format!("[{}]", members.join(",")), list(21)];
+    let (messages, _) = run(limits, &lines);
+    let array = messages.iter().find_map(Value::as_array).expect("it is answered in an array");
+    assert_eq!(array.len(), 20, "each has its answer");
+    let served = array.iter().filter(|answer| answer["result"]["tools"].is_array()).count();
+    let refused =
+        array.iter().filter(|answer| answer["error"]["message"].as_str().is_some_and(|text| text.contains("too large")));
+    assert!(served > 0 && served + refused.count() == 19, "{served} of 19 are served");
+    assert!(served < 15, "{served}");
+    assert!(messages.iter().any(|message| message["id"] == 21 && message["result"].is_object()), "others go on");
+}

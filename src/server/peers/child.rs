@@ -14,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How much of what a process writes to standard error is kept: the last of it.
-const TAIL_BYTES: usize = 16 << 10;
+pub(in crate::server) const TAIL_BYTES: usize = 16 << 10;
 /// How long a process that was killed may take to be gone before somebody else waits for it.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 

@@ -25,11 +25,11 @@ pub(in crate::server) const LINE: usize = 8 << 20;
 /// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is left.
 pub(in crate::server) const WAITING: usize = 16 << 20;
 /// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
 /// Lines without meaning that are passed over before a connection is given up.
-const NONSENSE: usize = 100;
+pub(in crate::server) const NONSENSE: usize = 100;
 /// The longest text of a peer in an error, in bytes.
-const QUOTED: usize = 300;
+pub(in crate::server) const QUOTED: usize = 300;
 /// What is said of a peer that does not read what it is sent.
 const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
 /// Bytes of an error's message that are kept.

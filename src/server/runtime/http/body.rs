@@ -18,6 +18,10 @@ pub(in crate::server) const BUFFER: usize = CONNECTION / 2;
 /// The longest body of a request that belongs to no session yet, in bytes.
 pub(in crate::server) const BEFORE_SESSION: usize = 1 << 20;
 
+/// Bytes that are read and dropped of a body that is too long, so that its client gets to read why it is refused: a connection that is
+/// closed on data takes the answer with it.
+pub(in crate::server) const DROPPED: usize = 16 << 20;
+
 /// The budget. Clones share it.
 #[derive(Clone)]
 pub(super) struct Budget(Arc<Semaphore>);
@@ -50,15 +54,17 @@ pub(super) async fn read(
     budget: &Budget,
 ) -> Result<(Vec<u8>, Option<Share>), (StatusCode, &'static str)> {
     const TOO_LONG: (StatusCode, &str) = (StatusCode::PAYLOAD_TOO_LARGE, "the message is too long");
-    if body.size_hint().lower() > most as u64 {
-        return Err(TOO_LONG);
-    }
     let (mut line, mut share) = (Vec::new(), None::<Share>);
     let collect = async {
+        if body.size_hint().lower() > most as u64 {
+            drop_rest(&mut body).await;
+            return Err(TOO_LONG);
+        }
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|_| (StatusCode::BAD_REQUEST, "the message was cut off"))?;
             let Some(data) = frame.data_ref() else { continue };
             if line.len() + data.len() > most {
+                drop_rest(&mut body).await;
                 return Err(TOO_LONG);
             }
             let before = line.capacity();
@@ -78,6 +84,20 @@ pub(super) async fn read(
     };
     timeout(within, collect).await.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the message does not come"))??;
     Ok((line, share))
+}
+
+/// Reads what is left of a body, if it is not much, and keeps none of it.
+async fn drop_rest(body: &mut Incoming) {
+    let mut left = DROPPED;
+    if body.size_hint().lower() > left as u64 {
+        return;
+    }
+    while let Some(Ok(frame)) = body.frame().await {
+        match left.checked_sub(frame.data_ref().map_or(0, |data| data.len())) {
+            Some(less) => left = less,
+            None => return,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -263,3 +263,34 @@ fn kind(parsed: &Message) -> Kind {
         _ => Kind::Other,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_place_is_kept_for_the_answer() {
+        let (frames, mut received) = channel(WAITING);
+        (0..2 * WAITING).for_each(|_| offer(&frames, b"progress".to_vec()));
+        frames.try_send((b"answer".to_vec(), true)).expect("there is a place");
+        drop(frames);
+        let all: Vec<_> = std::iter::from_fn(|| received.try_recv().ok()).collect();
+        assert_eq!((all.len(), all.last()), (WAITING, Some(&(b"answer".to_vec(), true))));
+    }
+
+    #[test]
+    fn a_session_is_idle_when_nobody_waits_and_its_client_has_gone_when_it_does_not_come_back() {
+        let begun = Instant::now();
+        let (sender, _sent) = channel(1);
+        let routes = Routes { is_open: true, is_known: false, used: begun, next: 0, posts: BTreeMap::new(), listening: None };
+        let bridge = Bridge { routes: Mutex::new(routes), sender, ending: Arc::default() };
+        let after = Duration::from_secs(5);
+        assert_eq!(bridge.idle(begun + after), Some((after, true)), "it has had the answer to its first message");
+        bridge.comes_back();
+        assert!(bridge.idle(Instant::now() + after).is_some_and(|(idle, is_gone)| idle >= after && !is_gone));
+        let stream = bridge.listen();
+        assert_eq!(bridge.idle(begun + after), None, "it listens");
+        drop(stream);
+        assert!(bridge.idle(Instant::now() + after).is_some_and(|(_, is_gone)| is_gone));
+    }
+}
