@@ -152,12 +152,13 @@ fn the_table_of_limits_says_what_the_code_does() {
     assert!(rows.len() > 50, "{}", rows.len());
 }
 
+// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves room for those on the socket.
+const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
+const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
+
 #[test]
-fn sums_of_bounds_stay_in_proportion() {
-    // What all connections take leaves room for bodies, and what all sessions over HTTP may take leaves room for those on the socket.
-    assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
-    assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
+fn ids_and_tokens_of_all_requests_in_flight_take_less_than_the_answers_that_may_wait() {
     let limits = Limits::default();
-    assert!(2 * limits.in_flight() * message::ID_BYTES <= limits.output_bytes, "ids and tokens of all requests in flight");
+    assert!(2 * limits.in_flight() * message::ID_BYTES <= limits.output_bytes);
     assert!(body::BEFORE_SESSION < limits.line_bytes && limits.line_bytes <= body::BUDGET / 2);
 }
