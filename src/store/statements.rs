@@ -14,9 +14,11 @@ impl Statement {
     }
 }
 
-/// Settings of a connection that reads. The most that SQLite maps: of a larger store the end, where the indexes are, would be read
+/// Settings of a connection that reads. What a statement sorts stays in memory: `guard` counts it there, and no file is made that
+/// nobody sees. The most that SQLite maps: of a larger store the end, where the indexes are, would be read
 /// page by page.
-pub(super) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000;";
+pub(super) const READER_SETTINGS: &str =
+    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000;";
 
 /// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
 pub(super) const WRITER_SETTINGS: &str = "
