@@ -12,6 +12,7 @@ mod answers;
 mod archive;
 mod arrange;
 mod asked;
+mod assigned;
 mod bounds;
 mod by_scope;
 mod call;
@@ -105,6 +106,8 @@ struct Resolver<'p, 'a> {
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[ty::Ty]>>,
     reach: FxHashMap<FileId, std::rc::Rc<asked::Files>>,
     seen: FxHashMap<(FileId, linkage::Space, Name), Symbols>,
+    /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
+    assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
     /// How many types' bases are under way.
     above: u32,
@@ -134,6 +137,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             parameters: FxHashMap::default(),
             reach: FxHashMap::default(),
             seen: FxHashMap::default(),
+            assigned: FxHashMap::default(),
             depth: 0,
             above: 0,
             budget: bounds::Budget::default(),

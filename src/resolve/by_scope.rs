@@ -2,6 +2,9 @@
 
 use crate::model::facts::{BindingId, FileFacts, ScopeId};
 
+/// So many bindings are looked at one by one.
+const FEW: usize = 8;
+
 /// Bindings of scopes, each with its name, in whatever form names are compared.
 #[derive(Debug)]
 pub(super) struct ByScope<N> {
@@ -50,9 +53,20 @@ impl<N: Copy + Ord> ByScope<N> {
 
     /// The bindings of a name in a scope.
     pub(super) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
+        self.place_of_name(scope, name).1
+    }
+
+    /// The same, with where they begin among the bindings of all scopes.
+    pub(super) fn place_of_name(&self, scope: ScopeId, name: N) -> (usize, &[(N, BindingId)]) {
         let bindings = self.of_scope(scope);
         let first = bindings.partition_point(|&(bound, _)| bound < name);
-        let count = bindings[first..].iter().take_while(|&&(bound, _)| bound == name).count();
-        &bindings[first..first + count]
+        let from = &bindings[first..];
+        // Most names are bound once or twice.
+        let count = match from.iter().take(FEW).take_while(|&&(bound, _)| bound == name).count() {
+            FEW => from.partition_point(|&(bound, _)| bound == name),
+            count => count,
+        };
+        let place = scope.get().unwrap_or(self.starts.len() - 2);
+        (self.starts.get(place).map_or(0, |start| *start as usize) + first, &from[..count])
     }
 }

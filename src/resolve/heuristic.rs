@@ -27,7 +27,9 @@ impl Resolver<'_, '_> {
             let scope = self.program.symbol(*symbol).scope;
             unit.scope_kind(scope) == ScopeKind::Type && !unit.scope_symbol(scope).is_some() && !unit.scope_owner(scope).is_some()
         };
-        let all: Symbols = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol)).collect();
+        // One more than may be: what is not looked at is not part of the footprint.
+        let all = all.iter().copied().filter(|symbol| in_family(symbol) && !in_object(symbol));
+        let all: Symbols = all.take(MOST_CANDIDATES + 1).collect();
         if all.is_empty() || all.len() > MOST_CANDIDATES {
             return unknown;
         }

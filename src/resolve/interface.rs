@@ -61,6 +61,8 @@ struct Reach<'f> {
     lists: Vec<bool>,
     /// Scopes of which all names are reached.
     open: Vec<bool>,
+    /// Names in scopes of which all bindings are reached, by the place of the first.
+    bound: Vec<bool>,
     waiting: Vec<Step>,
     /// Every place of what is reached; only their order matters.
     places: Vec<u32>,
@@ -79,6 +81,7 @@ impl<'f> Reach<'f> {
             scopes: vec![false; facts.scopes.len()],
             lists: vec![false; facts.lists.len()],
             open: vec![false; facts.scopes.len()],
+            bound: vec![false; facts.bindings.len()],
             waiting: Vec::new(),
             places: Vec::new(),
         }
@@ -86,7 +89,11 @@ impl<'f> Reach<'f> {
 
     /// Reaches every binding of a name in a scope.
     fn want_bound(&mut self, scope: ScopeId, name: NameId) {
-        for &(_, binding) in self.by_scope.of_name(scope, name) {
+        let (place, bound) = self.by_scope.place_of_name(scope, name);
+        if bound.is_empty() || std::mem::replace(&mut self.bound[place], true) {
+            return;
+        }
+        for &(_, binding) in bound {
             reach(binding.0 as usize, &mut self.bindings, &mut self.waiting);
         }
     }

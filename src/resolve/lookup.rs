@@ -1,5 +1,6 @@
 //! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
 
+use super::assigned::BINDINGS_A_STEP;
 use super::modules::{ImportTarget, Module};
 use super::ty::Entity;
 use super::{Name, Resolver, Symbols};
@@ -166,8 +167,14 @@ impl<'a> Resolver<'_, 'a> {
         hidden: bool,
     ) -> Option<Found> {
         let unit = self.program.known(file);
+        let bound = self.program.bound(file, unit, scope, name);
+        let bound = if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
+        if !self.budget.take(bound.len() / BINDINGS_A_STEP) {
+            return None;
+        }
+        let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
         let all: SmallVec<[(BindingId, &'a Binding); 4]> =
-            self.program.bindings(file, unit, scope, name).filter(|(_, binding)| self.is_wanted_binding(file, binding)).collect();
+            bound.filter(|(_, binding)| self.is_wanted_binding(file, binding)).collect();
         if all.is_empty() || all.iter().any(|(_, binding)| binding.kind == BindingKind::Outer) {
             return None;
         }
@@ -222,42 +229,6 @@ impl<'a> Resolver<'_, 'a> {
             return Symbols::from_slice(&[last]);
         }
         symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
-    }
-
-    /// The bindings of a variable that may reach a place: the last one on every way there, and those after it.
-    fn reaching(
-        &self,
-        file: FileId,
-        all: &[(BindingId, &'a Binding)],
-        from: ScopeId,
-        at: u32,
-        crossed: bool,
-    ) -> SmallVec<[BindingId; 2]> {
-        let values = || {
-            all.iter().filter(|(_, binding)| {
-                matches!(binding.kind, BindingKind::Value | BindingKind::Param | BindingKind::TypeParam | BindingKind::Field)
-            })
-        };
-        if crossed {
-            return values().map(|(id, _)| *id).collect();
-        }
-        let before: SmallVec<[(BindingId, &Binding); 4]> = values().filter(|(_, binding)| binding.from <= at).copied().collect();
-        if before.is_empty() {
-            return values().map(|(id, _)| *id).collect();
-        }
-        let certain = before.iter().rposition(|(_, binding)| self.encloses(file, binding.block, from)).unwrap_or(0);
-        before[certain..].iter().map(|(id, _)| *id).collect()
-    }
-
-    pub(super) fn encloses(&self, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
-        let unit = self.program.known(file);
-        while inner.is_some() {
-            if inner == outer {
-                return true;
-            }
-            inner = unit.parent(inner);
-        }
-        false
     }
 
     /// Names that a file sees without binding them: of its package, through wildcards, and builtins.

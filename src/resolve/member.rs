@@ -101,8 +101,11 @@ impl Resolver<'_, '_> {
                         let above = self.hierarchy(base);
                         let map = self.arguments_of(base, args);
                         let own = (base, args.clone());
-                        let inherited =
-                            above.types.iter().skip(1).map(|(ty, args)| (*ty, args.iter().map(|arg| arg.map(&map)).collect()));
+                        let mapped = |args: &TyList| match args.is_empty() {
+                            true => args.clone(),
+                            false => args.iter().map(|arg| arg.map(&map)).collect(),
+                        };
+                        let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
                         parents.push(std::iter::once(own).chain(inherited).collect());
                         hierarchy.add_outside(&above.outside);
                         hierarchy.open |= above.open;

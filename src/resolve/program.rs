@@ -102,6 +102,14 @@ impl<'a> Program<'a> {
     }
 
     /// What a scope of a file binds to a name, in order of appearance.
+    pub(super) fn bound(&self, file: FileId, unit: Unit<'a>, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
+        if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
+            self.ask(Question::bound(self.text(name)));
+        }
+        unit.bound(scope, name)
+    }
+
+    /// The same, with what they are.
     pub(super) fn bindings(
         &self,
         file: FileId,
@@ -109,10 +117,7 @@ impl<'a> Program<'a> {
         scope: ScopeId,
         name: Name,
     ) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
-        if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
-            self.ask(Question::bound(self.text(name)));
-        }
-        unit.bindings(scope, name)
+        self.bound(file, unit, scope, name).iter().map(move |&(_, id)| (id, unit.binding(id)))
     }
 
     /// Members of a type that are defined outside of its body.

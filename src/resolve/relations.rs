@@ -5,6 +5,7 @@ use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use crate::model::graph::{FileId, Relation, SymbolRef};
 use crate::model::{RelationKind, SymbolKind};
+use rustc_hash::FxHashSet;
 
 /// The relations that start at symbols of a file, sorted and without repeats.
 pub(super) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Relation> {
@@ -91,17 +92,17 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
         }
     }
     let hierarchy = resolver.hierarchy(container);
-    let mut reached: Vec<SymbolRef> = Vec::new();
+    // The bases above those that have the member: they are not overridden directly.
+    let mut beyond: FxHashSet<SymbolRef> = FxHashSet::default();
     for (base, _) in hierarchy.types.iter().skip(above) {
-        // A base above one that already has the member is not overridden directly.
-        if reached.iter().any(|nearer| resolver.hierarchy(*nearer).types.iter().skip(1).any(|(above, _)| above == base)) {
+        if beyond.contains(base) {
             continue;
         }
         let mut found: Symbols = resolver.own_members(*base, name);
         if found.is_empty() {
             continue;
         }
-        reached.push(*base);
+        beyond.extend(resolver.hierarchy(*base).types.iter().skip(1).map(|(above, _)| *above));
         if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
             found = resolver.established(&found);
         }

@@ -118,11 +118,17 @@ impl<'a> Unit<'a> {
         name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
+    /// The bindings of a name in a scope, in order of appearance, as they are in the table.
+    pub(super) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
+        self.table.bindings.of_name(scope, name)
+    }
+
     /// The bindings of a name in a scope, in order of appearance.
     pub(super) fn bindings(&self, scope: ScopeId, name: Name) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
         let facts = self.facts;
-        let bindings = self.table.bindings.of_name(scope, name).iter();
-        bindings.map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
+        self.bound(scope, name)
+            .iter()
+            .map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
     }
 
     pub(super) fn binding(&self, id: BindingId) -> &'a Binding {
