@@ -12,6 +12,7 @@ mod framing;
 mod observing;
 mod prompts;
 mod protocol;
+mod random;
 mod resources;
 mod roots;
 mod stopping;

@@ -79,7 +79,7 @@ pub(super) struct Dispatcher {
     started: Instant,
     /// Set by the end of the input: when to end at the latest.
     end_by: Option<Instant>,
-    /// When the client is told of changes that it does not know of yet.
+    /// When the client hears of changes that it does not know of yet.
     tell_at: Option<Instant>,
     /// Resources have changed since the client was told.
     resources_untold: bool,

@@ -15,19 +15,19 @@ use tempfile::TempDir;
 use super::client::{PATIENCE, SMALL, initialize, meta, place, threads_of};
 
 /// A runtime with its address.
-struct Web {
+pub(super) struct Web {
     child: Child,
-    host: String,
+    pub(super) host: String,
     /// What requests show that say nothing else.
-    token: String,
+    pub(super) token: String,
     /// Where the program says that it has put the token.
     token_file: Option<PathBuf>,
     place: TempDir,
 }
 
 /// An answer: its status, its head and its body.
-struct Answer {
-    status: u16,
+pub(super) struct Answer {
+    pub(super) status: u16,
     head: String,
     body: String,
 }
@@ -44,7 +44,7 @@ impl Answer {
 }
 
 impl Web {
-    fn start(variables: &[(&str, &str)]) -> Self {
+    pub(super) fn start(variables: &[(&str, &str)]) -> Self {
         Self::start_with(&[], variables)
     }
 
@@ -73,6 +73,11 @@ impl Web {
         });
         let token = given.or_else(|| fs::read_to_string(token_file.as_ref()?).ok()).expect("there is a token");
         Self { child, host, token: token.trim().to_owned(), token_file, place }
+    }
+
+    /// The number of its process.
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Threads that have to do with sessions.
@@ -107,7 +112,7 @@ impl Web {
         BufReader::new(stream)
     }
 
-    fn ask(&self, method: &str, headers: &[&str], body: &Value) -> Answer {
+    pub(super) fn ask(&self, method: &str, headers: &[&str], body: &Value) -> Answer {
         self.ask_raw(method, headers, body.to_string().as_bytes())
     }
 
@@ -244,14 +249,14 @@ fn what_wants_no_answer_and_who_hangs_up_leaves_no_session() {
     let web = Web::start(&[]);
     let (told, answered) = (json!({"jsonrpc": "2.0", "method": "n"}), json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
     for message in [&told, &answered] {
-        for _ in 0..300 {
+        for _ in 0..1_000 {
             assert_eq!(web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], message).status, 202);
         }
     }
     assert_eq!(web.sessions(), 0);
     let array = web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], &json!([told]));
     assert_eq!((array.status, &array.json()["error"]["code"]), (400, &json!(-32600)));
-    for _ in 0..300 {
+    for _ in 0..1_000 {
         drop(web.open("POST", &[], initialize("2025-11-25").to_string().as_bytes()));
     }
     let hello = web.ask("POST", &[], &initialize("2025-11-25"));

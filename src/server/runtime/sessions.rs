@@ -107,7 +107,8 @@ impl Sessions {
         over_http < MOST_OVER_HTTP && open.sessions.len() < MOST_SESSIONS
     }
 
-    /// Waits until one more client over HTTP can be taken in, no longer than this. If none can be, `make_room` is asked once to end one.
+    /// Waits until there is room for one more client over HTTP, no longer than this. If there is none, `make_room` is called once to end
+    /// a session.
     pub(super) async fn room_over_http(&self, at_most: Duration, make_room: impl FnOnce()) {
         let mut make_room = Some(make_room);
         let until = tokio::time::Instant::now() + at_most;
