@@ -55,7 +55,7 @@ mod wildcard;
 use crate::model::RepoPath;
 use crate::model::facts::NameId;
 use crate::model::graph::{FileId, SymbolRef};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 pub use archive::{Archive, Posting};
@@ -92,6 +92,8 @@ struct Resolver<'p, 'a> {
     literals: FxHashMap<Name, ty::Ty>,
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
+    /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
+    absent: FxHashSet<(SymbolRef, Name, Option<bool>)>,
     /// What types have under names, for each kind of symbol that is looked for.
     members: FxHashMap<(SymbolRef, Name, Option<bool>), member::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
@@ -109,8 +111,6 @@ struct Resolver<'p, 'a> {
     /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
-    /// How many types' bases are under way.
-    above: u32,
     budget: bounds::Budget,
     /// Whether values are passed over: a type or module is looked for.
     types_only: bool,
@@ -127,6 +127,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             literals: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
+            absent: FxHashSet::default(),
             members: FxHashMap::default(),
             generic: FxHashMap::default(),
             definitions: FxHashMap::default(),
@@ -139,7 +140,6 @@ impl<'p, 'a> Resolver<'p, 'a> {
             seen: FxHashMap::default(),
             assigned: FxHashMap::default(),
             depth: 0,
-            above: 0,
             budget: bounds::Budget::default(),
             types_only: false,
             wanted: None,

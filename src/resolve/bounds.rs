@@ -3,6 +3,7 @@
 //! build cut at the same place.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
 use super::ty::Ty;
 use crate::model::facts::FileFacts;
@@ -15,8 +16,12 @@ const STEPS_A_FACT: u64 = 100;
 /// Nodes of the largest type: what contains a larger one is not known.
 const LARGEST_TYPE: u32 = 2_000;
 
-/// Bases above each other that are followed; what is above them is not known.
-pub(super) const BASES: u32 = 100;
+/// A type and the nearest of its bases, of all that it has; those behind are not known.
+pub(super) const BASES: usize = 200;
+
+/// Bytes of the longest qualified name of what is outside. Calls on what calls give make longer ones: all of them end with `MORE`.
+const LONGEST_NAME: usize = 256;
+const MORE: &str = "…";
 
 /// The steps that are left for the file that is resolved.
 #[derive(Debug, Default)]
@@ -41,6 +46,15 @@ impl Budget {
     /// Whether no steps are left.
     pub(super) fn is_spent(&self) -> bool {
         self.left.get() == 0
+    }
+}
+
+/// The qualified name of what is outside and of more of it, with what stands between the two.
+pub(super) fn qualified(outer: &Rc<str>, between: &str, more: &str) -> Rc<str> {
+    match outer.len() + between.len() + more.len() {
+        0..=LONGEST_NAME if !outer.ends_with(MORE) => Rc::from([outer, between, more].concat()),
+        _ if outer.ends_with(MORE) => Rc::clone(outer),
+        _ => Rc::from([outer, MORE].concat()),
     }
 }
 

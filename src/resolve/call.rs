@@ -1,5 +1,6 @@
 //! Calls: which overload is meant, and what a call gives.
 
+use super::bounds::qualified;
 use super::member::Member;
 use super::ty::{Ty, TyList, no_types};
 use super::{Resolver, Symbols};
@@ -95,7 +96,7 @@ impl Resolver<'_, '_> {
         }
         match language.flow(last) {
             Some((canonical, _)) => Ty::builtin(canonical, &[]),
-            None => Ty::External(Rc::from(format!("{name}()"))),
+            None => Ty::External(qualified(name, "", "()")),
         }
     }
 

@@ -100,7 +100,8 @@ impl Resolver<'_, '_> {
     /// The declarations that a type is made of: several of one name in one scope are one type where the language merges them.
     pub(super) fn parts_of_type(&self, symbol: SymbolRef) -> Symbols {
         let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
-        let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
+        let unit = self.program.known(symbol.file);
+        let entry = unit.symbol(symbol.symbol);
         let mut parts = Symbols::from_slice(&[symbol]);
         if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
             let beside = self

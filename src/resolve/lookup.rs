@@ -1,6 +1,7 @@
 //! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
 
 use super::assigned::BINDINGS_A_STEP;
+use super::bounds::qualified;
 use super::modules::{ImportTarget, Module};
 use super::ty::Entity;
 use super::{Name, Resolver, Symbols};
@@ -336,7 +337,7 @@ impl<'a> Resolver<'_, 'a> {
     pub(super) fn below(&mut self, entity: &Entity, name: Name, visited: &mut Visited) -> Option<Entity> {
         match entity {
             Entity::Module(module) => self.module_member(*module, name, visited),
-            Entity::External(outer) => Some(Entity::External(Rc::from(format!("{outer}.{}", self.program.text(name))))),
+            Entity::External(outer) => Some(Entity::External(qualified(outer, ".", self.program.text(name)))),
             Entity::Symbols(symbols) => symbols.clone().into_iter().find_map(|symbol| self.symbol_member(symbol, name, visited)),
             Entity::Local(..) | Entity::Builtin(_) => None,
         }

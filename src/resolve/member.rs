@@ -1,6 +1,6 @@
 //! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is found in `derived`.
 
-use super::bounds::BASES;
+use super::bounds::{BASES, qualified};
 use super::lookup::Visited;
 use super::modules::Module;
 use super::order::{breadth_first, depth_first, merge};
@@ -20,6 +20,8 @@ pub(super) struct Hierarchy {
     pub(super) outside: Vec<Rc<str>>,
     /// Whether some base is not known at all.
     pub(super) open: bool,
+    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its base.
+    is_row: bool,
 }
 
 impl Hierarchy {
@@ -77,47 +79,76 @@ impl Resolver<'_, '_> {
         Some(self.ty(symbol.file, base))
     }
 
-    /// A type and all it inherits from, in the language's order.
+    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open where there are more.
     pub(super) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
             return known.clone();
         }
-        // Ends circular bases: while it is being found out, a type has no bases.
-        let is_far = self.above >= BASES;
-        let alone = Hierarchy { types: vec![(symbol, no_types())], open: is_far, ..Hierarchy::default() };
-        let alone = Rc::new(alone);
-        self.linear.insert(symbol, alone.clone());
-        if is_far {
-            return alone;
-        }
-        self.above += 1;
-        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
-        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
-        for base in self.direct_bases(symbol) {
-            for base in base.alternatives() {
-                match base {
-                    Ty::Type(base, args) | Ty::Instance(base, args) => {
-                        let base = self.alias_target(*base).unwrap_or(*base);
-                        let above = self.hierarchy(base);
-                        let map = self.arguments_of(base, args);
-                        let own = (base, args.clone());
-                        let mapped = |args: &TyList| match args.is_empty() {
-                            true => args.clone(),
-                            false => args.iter().map(|arg| arg.map(&map)).collect(),
-                        };
-                        let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
-                        parents.push(std::iter::once(own).chain(inherited).collect());
-                        hierarchy.add_outside(&above.outside);
-                        hierarchy.open |= above.open;
-                    }
-                    Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
-                        hierarchy.add_outside(std::slice::from_ref(name));
-                    }
-                    _ => hierarchy.open = true,
+        // Bases before what derives from them, without recursion: a row of types can be as long as a file.
+        let mut waiting = vec![self.begin_hierarchy(symbol)];
+        while let Some((_, bases)) = waiting.last() {
+            match bases.iter().filter_map(declared).find(|base| !self.linear.contains_key(base)) {
+                Some(base) => {
+                    let next = self.begin_hierarchy(base);
+                    waiting.push(next);
+                }
+                None => {
+                    let (symbol, bases) = waiting.pop().expect("it was looked at just now");
+                    let hierarchy = self.join_hierarchy(symbol, &bases);
+                    self.linear.insert(symbol, Rc::new(hierarchy));
                 }
             }
         }
+        self.linear[&symbol].clone()
+    }
+
+    /// The bases of a type, aliases followed.
+    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> (SymbolRef, Vec<Ty>) {
+        // Ends circular bases: while it is being found out, a type has no bases.
+        self.linear.insert(symbol, Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }));
+        let mut bases = Vec::new();
+        for base in self.direct_bases(symbol) {
+            for base in base.alternatives() {
+                bases.push(match base {
+                    Ty::Type(base, args) | Ty::Instance(base, args) => {
+                        Ty::Type(self.alias_target(*base).unwrap_or(*base), args.clone())
+                    }
+                    other => other.clone(),
+                });
+            }
+        }
+        (symbol, bases)
+    }
+
+    /// A type with what its bases inherit, which is known.
+    fn join_hierarchy(&mut self, symbol: SymbolRef, bases: &[Ty]) -> Hierarchy {
+        let mut hierarchy = Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() };
+        let mut parents: Vec<Vec<(SymbolRef, TyList)>> = Vec::new();
+        hierarchy.is_row = bases.len() <= 1;
+        for base in bases {
+            match base {
+                Ty::Type(base, args) => {
+                    let above = self.linear[base].clone();
+                    let map = self.arguments_of(*base, args);
+                    let own = (*base, args.clone());
+                    let mapped = |args: &TyList| match args.is_empty() {
+                        true => args.clone(),
+                        false => args.iter().map(|arg| arg.map(&map)).collect(),
+                    };
+                    let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
+                    parents.push(std::iter::once(own).chain(inherited).collect());
+                    hierarchy.add_outside(&above.outside);
+                    hierarchy.open |= above.open;
+                    hierarchy.is_row &= above.is_row;
+                }
+                Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
+                    hierarchy.add_outside(std::slice::from_ref(name));
+                }
+                _ => hierarchy.open = true,
+            }
+        }
         if let Some(interfaces) = self.program.implemented(symbol) {
+            hierarchy.is_row = false;
             parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
         }
         let order = self.program.known(symbol.file).language.manifest.resolution.members;
@@ -126,10 +157,8 @@ impl Resolver<'_, '_> {
             MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
             MemberLookup::Chain | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
         }
-        self.above -= 1;
-        hierarchy.open |= !self.budget.take(hierarchy.types.len());
-        let hierarchy = Rc::new(hierarchy);
-        self.linear.insert(symbol, hierarchy.clone());
+        hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
+        hierarchy.types.truncate(BASES);
         hierarchy
     }
 
@@ -145,15 +174,14 @@ impl Resolver<'_, '_> {
     /// Members of one type itself, without its bases.
     pub(super) fn own_members(&self, symbol: SymbolRef, name: Name) -> Symbols {
         let unit = self.program.known(symbol.file);
-        let entry = self.program.symbol(symbol);
-        if matches!(entry.kind, SymbolKind::Namespace | SymbolKind::Module) {
+        if matches!(unit.symbol(symbol.symbol).kind, SymbolKind::Namespace | SymbolKind::Module) {
             let found = self.program.space_members(symbol, name);
             if !found.is_empty() {
                 return found;
             }
         }
         let mut found: Symbols = Symbols::new();
-        for part in self.parts_of_type(symbol).iter().map(|part| self.program.symbol(*part)) {
+        for part in self.parts_of_type(symbol).iter().map(|part| unit.symbol(part.symbol)) {
             if part.inner.is_some() && !part.kind.is_callable() {
                 found.extend(
                     unit.bindings(part.inner, name)
@@ -173,7 +201,17 @@ impl Resolver<'_, '_> {
     pub(super) fn type_member(&mut self, symbol: SymbolRef, name: Name) -> Symbols {
         let symbol = self.alias_target(symbol).unwrap_or(symbol);
         let hierarchy = self.hierarchy(symbol);
-        self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name)
+        if !hierarchy.is_row || self.depth > 0 {
+            return self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
+        }
+        // What the hierarchy of a base does not have need not be looked for in it again.
+        let known = hierarchy.types.iter().position(|(ty, _)| self.absent.contains(&(*ty, name, self.wanted)));
+        let unknown = &hierarchy.types[..known.unwrap_or(hierarchy.types.len())];
+        let found = self.first_members(symbol, unknown.iter().map(|(ty, _)| *ty), name);
+        if found.is_empty() {
+            self.absent.insert((symbol, name, self.wanted));
+        }
+        found
     }
 
     /// Members of the first of several types that has any; of all, where overloads are inherited.
@@ -181,6 +219,9 @@ impl Resolver<'_, '_> {
         let inherits = self.program.known(of.file).language.manifest.resolution.inherited_overloads;
         let mut members = Symbols::new();
         for ty in types {
+            if !self.budget.take(1) {
+                break;
+            }
             let found = self.own_members(ty, name);
             let callable = found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
             match members.is_empty() {
@@ -290,7 +331,7 @@ impl Resolver<'_, '_> {
                 if let Some(found) = self.gained(outer, name) {
                     return Member::Symbols(found);
                 }
-                Member::Outside(Rc::from(format!("{outer}.{}", self.program.text(name))))
+                Member::Outside(qualified(outer, ".", self.program.text(name)))
             }
             Ty::Members(file, scope) => self.scope_members(*file, *scope, name),
             Ty::Param(file, binding) => {
@@ -361,7 +402,7 @@ impl Resolver<'_, '_> {
             return Member::Outside(top);
         }
         match hierarchy.outside.first() {
-            Some(base) => Member::Outside(Rc::from(format!("{base}.{}", self.program.text(name)))),
+            Some(base) => Member::Outside(qualified(base, ".", self.program.text(name))),
             None if hierarchy.open => Member::Unknown,
             None => Member::None,
         }
@@ -397,6 +438,14 @@ impl Resolver<'_, '_> {
             (true, Some(name)) => Member::Outside(name),
             (true, None) => Member::Unknown,
         }
+    }
+}
+
+/// The type of the repository that a base is.
+fn declared(base: &Ty) -> Option<SymbolRef> {
+    match base {
+        Ty::Type(symbol, _) => Some(*symbol),
+        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@ use super::linkage::Spaces;
 use super::names::Names;
 use crate::grammar::Language;
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -129,6 +129,10 @@ impl<'a> Unit<'a> {
         self.bound(scope, name)
             .iter()
             .map(move |&(_, id)| (id, &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]))
+    }
+
+    pub(super) fn symbol(&self, symbol: LocalSymbol) -> &'a Symbol {
+        &self.facts.symbols[symbol.get().expect("a SymbolRef always names a symbol")]
     }
 
     pub(super) fn binding(&self, id: BindingId) -> &'a Binding {
