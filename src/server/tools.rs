@@ -312,6 +312,7 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
         let stale = opened.stale().map(|stale| stale.to_string());
         return match result {
             Ok(answer) => {
+                repositories.was_answered(&opened);
                 let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
                 if form == Form::Json {
                     let text = reply::with(answer.json(), "index", opened.state()).to_string();

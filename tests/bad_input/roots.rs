@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::setup::{Repository, file, limits, program, program_with_few_rights, set_mode, stderr, stdout};
+use super::setup::{Repository, file, give_away, limits, program, program_with_few_rights, set_mode, stderr, stdout};
 use cograph::index::{IndexError, Run};
 use cograph::model::cancel::CancelToken;
 
@@ -51,7 +51,7 @@ fn a_root_without_read_permission_is_named() {
     let repository = Repository::with(&[("a.py", b"")]);
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
-    set_mode(&cache, 0o777);
+    give_away(&cache);
     set_mode(&repository.root(), 0o711);
     let output = program_with_few_rights(&repository.beside("."), &cache)
         .arg("index")
@@ -73,7 +73,7 @@ fn unreadable_files_and_directories_are_recorded() {
         Repository::with(&[("open.py", b"def f():\n    pass\n"), ("shut.py", b"x = 1\n"), ("closed/a.py", b"x = 1\n")]);
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
-    set_mode(&cache, 0o777);
+    give_away(&cache);
     set_mode(&repository.root().join("shut.py"), 0o000);
     set_mode(&repository.root().join("closed"), 0o000);
     let output = program_with_few_rights(&repository.beside("."), &cache)

@@ -12,7 +12,7 @@ use crate::cli::output::{bytes, grouped};
 use crate::config::{Config, Repository};
 use crate::index;
 use crate::model::cancel::CancelToken;
-use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken};
+use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
 use crate::watch::{Watch, WatchError};
 
 /// Less room than this is soon none.
@@ -49,6 +49,9 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     let area = "cache";
     let shown = directory.display();
     let mend = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
+    if let Err(error) = check_owner(directory) {
+        return Finding::problem(area, error.to_string(), "set COGRAPH_CACHE_DIR to a directory of this user's");
+    }
     if let Err(why) = try_writing(directory) {
         return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
     }

@@ -100,7 +100,7 @@ impl Known {
         let forced = matches!(work, Work::Everything { forced: true });
         let mut left_out = if forced { FxHashMap::default() } else { quarantined(location, limits)? };
         left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
-        let caution = Caution::new(left_out, order.suspects.clone(), Box::new(Arc::clone(reports)));
+        let caution = Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
         let cancel = CancelToken::new();
         let progress = |progress: Progress| {
             reports.reach(Some(progress));

@@ -4,6 +4,7 @@
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
 use crate::faults::{Fault, planted};
+use crate::source;
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -98,7 +99,7 @@ impl Chosen {
                         "leave it out for the repository of this session",
                     ));
                 }
-                config.repository_around(path)
+                config.repository_around(path).and_then(|repository| source::meant(config, repository))
             }
             (None, Some(root)) => config.repository_at(root),
             (None, None) => {
@@ -110,7 +111,8 @@ impl Chosen {
                     return config.repository_at(&named).map_err(|error| unavailable(&error.to_string(), error.hint()));
                 }
                 let usable = client.iter().find_map(|directory| config.repository_around(directory).ok());
-                usable.map_or_else(|| config.default_repository(), Ok)
+                let found = usable.map_or_else(|| config.default_repository(), Ok);
+                found.and_then(|repository| source::meant(config, repository))
             }
         };
         found.map_err(|error| unavailable(&error.to_string(), error.hint()))

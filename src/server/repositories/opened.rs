@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime};
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
+/// Letters of the path of a repository.
+const LONGEST_ROOT: usize = 300;
 /// Letters of the reason why an answer does not reflect them.
 const LONGEST_REASON: usize = 300;
 
@@ -30,6 +32,8 @@ pub(in crate::server) struct Opened {
     pub(super) behind: Option<Behind>,
     /// How far it is known that it reflects the rest.
     pub(super) extent: Extent,
+    /// Whether the answer says which repository it is about: the first one of a session does.
+    pub(super) names_root: bool,
 }
 
 /// How far it is known what a store reflects.
@@ -102,6 +106,14 @@ impl Opened {
 
     /// Of which state of the files the answer speaks.
     pub(in crate::server) fn freshness(&self) -> String {
+        let state = self.state_of_files();
+        if !self.names_root {
+            return state;
+        }
+        format!("{}, {state}", SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT))
+    }
+
+    fn state_of_files(&self) -> String {
         let meta = self.snapshot.meta();
         let generation = meta.identity.generation;
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
