@@ -43,6 +43,10 @@ fn the_list_is_small_read_only_and_the_same_for_every_client() {
 #[test]
 fn the_first_call_makes_the_index_and_every_tool_answers_within_its_budget() {
     let mut client = Client::connected(&[]);
+    let root = std::fs::canonicalize(client.place.path()).expect("it exists").join("repository");
+    let text = client.ask("search", json!({"query": "helper"}));
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.ends_with(&format!(" · {}, generation 1, up to date", root.display())), "the first answer names it: {first}");
     for (tool, arguments) in one_of_each() {
         let text = client.ask(tool, arguments.clone());
         assert!(

@@ -106,14 +106,6 @@ impl Opened {
 
     /// Of which state of the files the answer speaks.
     pub(in crate::server) fn freshness(&self) -> String {
-        let state = self.state_of_files();
-        if !self.names_root {
-            return state;
-        }
-        format!("{}, {state}", SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT))
-    }
-
-    fn state_of_files(&self) -> String {
         let meta = self.snapshot.meta();
         let generation = meta.identity.generation;
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
@@ -129,6 +121,15 @@ impl Opened {
         let named: Vec<String> = names.chain(more).collect();
         let (what, why) = (stale.what(), stale.why());
         format!("generation {generation}, made {age} ago; stale: {what} ({}){why}", named.join(", "))
+    }
+
+    /// Which repository the answer speaks of and of which state of its files: the former in the first answer of a session only.
+    pub(in crate::server) fn place_and_freshness(&self) -> String {
+        let freshness = self.freshness();
+        if !self.names_root {
+            return freshness;
+        }
+        format!("{}, {freshness}", SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT))
     }
 
     /// What is not known of files that nothing is known to have happened to.
