@@ -298,8 +298,8 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
             not_ready => return without_store(tool, budget, not_ready, repositories, host),
         };
         let freshness = opened.freshness();
-        let place = opened.place_and_freshness();
-        let mut page = Page::new(budget).with_head_of(place.len());
+        let place = opened.place().unwrap_or_default();
+        let mut page = Page::new(budget).with_head_of(place.len() + freshness.len());
         let process = host.server().map(|server| (server, repositories.activity()));
         let ground =
             Ground { snapshot: &opened.snapshot, files: &opened.files, cancel: host.cancel(), room: page.room(), process };
@@ -320,7 +320,7 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
                     return Reply { text, outcome, structured: None, marks: Marks::default() };
                 }
                 let structured = answer.structured(page.room(), &freshness);
-                let head = format!("{} · {place}", answer.render(&mut page));
+                let head = format!("{} · {place}{freshness}", answer.render(&mut page));
                 let marks = Marks { truncated: page.is_cut(), stale, ..Marks::default() };
                 Reply { text: faults::answer(tool.name, page.finish(&head)), outcome, structured, marks }
             }

@@ -12,6 +12,7 @@ use crate::cli::output::{bytes, grouped};
 use crate::config::{Config, Repository};
 use crate::index;
 use crate::model::cancel::CancelToken;
+use crate::source;
 use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
 use crate::watch::{Watch, WatchError};
 
@@ -59,7 +60,11 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     let free = statvfs(existing).map(|found| found.f_bavail.saturating_mul(found.f_frsize)).unwrap_or(u64::MAX);
     let taken = bytes_taken(directory).unwrap_or_default();
     let text = format!("{shown}: {} taken of {}, {} free", bytes(taken), bytes(config.limits.cache_bytes), bytes(free));
-    let finding = if free < LITTLE_ROOM {
+    let remote = source::remote_kind(existing);
+    let finding = if let Some(kind) = remote {
+        let text = format!("{text}; it is on {kind}, where two machines that write the same index can damage it");
+        Finding::note(area, text, "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only")
+    } else if free < LITTLE_ROOM {
         Finding::problem(area, text, "make room on the device, or set COGRAPH_CACHE_DIR to another one")
     } else {
         Finding::good(area, text)
