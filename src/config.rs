@@ -15,6 +15,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// The variable that holds the token for HTTP. It is for this process: programs that this one starts do not get it.
+pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
+
 /// Everything that comes from outside the command line and the repository. It is not printed: it holds a secret.
 #[derive(Clone)]
 pub struct Config {
@@ -210,7 +213,7 @@ impl Config {
             home: directory("HOME"),
             project_directory: directory("CLAUDE_PROJECT_DIR"),
             working_directory: working_directory(directory("PWD")),
-            token: get("COGRAPH_TOKEN").and_then(|token| token.into_string().ok()),
+            token: get(TOKEN_VARIABLE).and_then(|token| token.into_string().ok()),
             no_color: get("NO_COLOR").is_some(),
             limits,
         })

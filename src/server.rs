@@ -22,6 +22,8 @@
 mod admission;
 mod allocator;
 mod arguments;
+#[cfg(test)]
+mod bounds;
 mod budget;
 mod completion;
 mod dispatch;
@@ -70,8 +72,8 @@ pub use log::LogSink;
 pub use observe::{CallState, ServerState};
 pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
 pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
-pub use repositories::{Patience, Repositories, Unavailable};
-pub use runtime::{BearerToken, HttpListening, Listening, ServeError, serve};
+pub use repositories::{Patience, Reach, Repositories, Unavailable};
+pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
 pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
 pub use upstream::{Examined, Listing, Target, TargetError, examine};
 
@@ -106,7 +108,7 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
     run(limits.clone(), |events| {
-        let repositories = Repositories::of(&shared, root, Patience::of(&limits), telling(events));
+        let repositories = Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
         Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
@@ -138,7 +140,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     }
     run(limits, |events| {
         let embedded = shared.map(|shared| {
-            let repositories = Repositories::of(&shared, root.clone(), patience, telling(events));
+            let repositories = Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;

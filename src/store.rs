@@ -45,7 +45,7 @@ mod write;
 pub use adopt::adopt;
 pub use connection::{Snapshot, Store};
 pub use error::{StoreError, StoreErrorKind};
-pub use guard::{SqlOutcome, SqlValue};
+pub use guard::{MEMORY_BYTES, PATTERN_BYTES, SqlOutcome, SqlValue, VALUE_BYTES};
 pub use location::{Location, Version, WriterLock};
 pub use names::{NameEntry, NameRank};
 pub use order::{FileRank, KeyOrder, SiteRank, SymbolRank};

@@ -239,9 +239,50 @@ fn sql_says_which_bound_stopped_it() {
     assert_eq!((all.total, all.stopped_by), (Total::Exact(12), None));
     let endless = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     assert_eq!(bounded(endless, 3, 30).stopped_by, Some(SqlBound::Time));
-    let large = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT zeroblob(900000) FROM n";
+    let large = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT zeroblob(60000) FROM n";
     assert_eq!(bounded(large, 1_000, 5_000).stopped_by, Some(SqlBound::Size));
     assert_eq!(bounded("SELECT count(*) FROM files", 1, 5_000).stopped_by, None, "the next statement has its own time");
+}
+
+#[test]
+fn one_step_of_a_statement_is_bounded_so_that_the_others_are() {
+    let (_cache, snapshot, _) = stored_sample();
+    assert_eq!(run(&snapshot, "SELECT length(zeroblob(65000))"), Ok(vec![vec![SqlValue::Integer(65_000)]]));
+    for statement in ["SELECT length(zeroblob(66000))", "SELECT length(replace(hex(zeroblob(30000)), '0', 'aa'))"] {
+        let error = run(&snapshot, statement).expect_err("a value is too long");
+        assert!(error.contains("65536 bytes are the most; `substr` takes a part"), "{error}");
+    }
+    let pattern = |length: usize| format!("SELECT 'x' LIKE '{}'", "%".repeat(length));
+    assert!(run(&snapshot, &pattern(1_000)).is_ok());
+    assert!(run(&snapshot, &pattern(1_001)).is_err_and(|error| error.contains("pattern too complex")));
+    // Each step compares half of a long text with the other at every place; there are a hundred of them a row, and rows without end.
+    let slow = format!("max({})", vec!["instr(h, d || 'b')"; 100].join(", "));
+    let statement = format!(
+        "WITH RECURSIVE n(i, h, d) AS (VALUES (1, replace(hex(zeroblob(20000)), '0', 'a'), replace(hex(zeroblob(10000)), '0', 'a')) \
+         UNION ALL SELECT i + 1, h, d FROM n) SELECT sum({slow}) FROM n"
+    );
+    let params = SqlParams { statement, time_limit: std::time::Duration::from_millis(100), ..SqlParams::default() };
+    let begun = std::time::Instant::now();
+    let result = sql(&snapshot, &params, &token()).expect("it is a valid statement");
+    assert_eq!(result.stopped_by, Some(SqlBound::Time));
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn what_a_statement_keeps_on_its_way_is_in_memory_and_bounded() {
+    let (_cache, snapshot, _) = stored_sample();
+    let endless = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n)";
+    for rest in [
+        "SELECT length(b) FROM (SELECT randomblob(60000) AS b FROM n ORDER BY b)",
+        "SELECT count(DISTINCT randomblob(60000)) FROM n",
+        "SELECT count(*) FROM (SELECT DISTINCT i FROM n)",
+    ] {
+        let time_limit = std::time::Duration::from_secs(300);
+        let params = SqlParams { statement: format!("{endless} {rest}"), time_limit, ..SqlParams::default() };
+        let result = sql(&snapshot, &params, &token()).expect("it is a valid statement");
+        assert_eq!((result.rows.len(), result.stopped_by), (0, Some(SqlBound::Memory)), "{rest}");
+    }
+    assert_eq!(run(&snapshot, "SELECT count(*) FROM files"), Ok(vec![vec![SqlValue::Integer(12)]]), "the next one has its own");
 }
 
 #[test]

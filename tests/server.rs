@@ -1,5 +1,6 @@
 //! The server as its clients meet it: the built program over pipes, with standard input held open unless a test says otherwise.
 
+mod bounds;
 mod budget;
 mod calls;
 mod client;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::limits::LimitArguments;
-use super::{RootArgument, Stop, token};
+use super::{RootArgument, Stop, output, token};
 use crate::config::{Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams};
 use crate::server::{BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio};
 
@@ -63,6 +63,9 @@ pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &
             Way::Several(several_of(several, &arguments.token_file)?)
         }
     };
+    for warning in way.warnings() {
+        output::note(&format!("warning: {warning}"));
+    }
     let options = Options { config, root: arguments.root.root.clone(), limits, delay };
     let served = match way {
         Way::Embedded => run_stdio(options),
@@ -83,6 +86,17 @@ enum Way {
     Passing(Passing),
     /// Several upstreams.
     Several(Upstreams),
+}
+
+impl Way {
+    /// What the user should know of the targets.
+    fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Embedded => Vec::new(),
+            Self::Passing(passing) => passing.target.warning().into_iter().collect(),
+            Self::Several(upstreams) => upstreams.all().filter_map(|(_, target)| target.warning()).collect(),
+        }
+    }
 }
 
 /// The two parts of `NAME=TARGET`. A path may have the sign too, but not before its first slash.

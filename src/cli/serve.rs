@@ -9,7 +9,7 @@ use super::limits::LimitArguments;
 use super::token::TokenArgument;
 use super::{RootArgument, Stop, output};
 use crate::config::{Config, ConfigError};
-use crate::server::{HttpListening, Listening, Options, ServeError, serve};
+use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -22,6 +22,10 @@ pub(super) struct Arguments {
     /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
+    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root; can be given several times
+    /// [default, if neither is given: the repository of the working directory]
+    #[arg(long, value_name = "DIR", requires = "http")]
+    allow: Vec<PathBuf>,
     #[command(flatten)]
     token: TokenArgument,
     /// End when no client was connected for so long
@@ -47,19 +51,32 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     // What the environment says of a project is said of the process that started this one.
     let config = config.map(|config| Config { project_directory: None, ..config });
     let token = arguments.token.token(config.as_ref().ok())?;
-    let http = arguments.http.map(|address| HttpListening { address, token });
+    let http = match (arguments.http, &config) {
+        (Some(address), Ok(config)) => Some(HttpListening { address, token, within: within(config, arguments)? }),
+        (Some(address), Err(_)) => Some(HttpListening { address, token, within: Vec::new() }),
+        (None, _) => None,
+    };
     let limits = arguments.limits.limits();
     let options = Options { config, root: arguments.root.root.clone(), limits, delay: arguments.limits.delay() };
     let listening = Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
-    let on_ready = |address: Option<SocketAddr>| {
-        // Whoever does not read it does not need it.
+    let on_ready = |web: Option<Web>| {
+        // One who does not read it does not need it.
         let _ = output::to_stdout(|out| {
             writeln!(out, "listening on {}", listening.socket.display())?;
-            address.map_or(Ok(()), |address| writeln!(out, "listening on http://{address}/mcp"))
+            let Some(Web { address, token_file }) = web else { return Ok(()) };
+            writeln!(out, "listening on http://{address}/mcp")?;
+            token_file.map_or(Ok(()), |path| writeln!(out, "the bearer token for it is in {}", path.display()))
         });
     };
     serve(options, &listening, on_ready).map_err(|error| match error {
         ServeError::AlreadyServed { .. } => Stop::AlreadyServed(format!("{error}\n  hint: {}", error.hint())),
         error => Stop::Failure { message: error.to_string(), hint: error.hint().to_owned() },
     })
+}
+
+/// What clients over HTTP may ask about: what was named, else the repository of calls that name none.
+fn within(config: &Config, arguments: &Arguments) -> Result<Vec<PathBuf>, ConfigError> {
+    let named = arguments.root.root.iter().chain(&arguments.allow);
+    let named: Vec<PathBuf> = named.map(|named| Ok(config.repository_at(named)?.root)).collect::<Result<_, ConfigError>>()?;
+    if named.is_empty() { Ok(vec![config.default_repository()?.root]) } else { Ok(named) }
 }

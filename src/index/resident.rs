@@ -88,7 +88,7 @@ impl Resident {
             workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
         });
         if resident.is_none() {
-            tracing::info!(root = %root.display(), "what is kept beside the store does not fit it, or is too much");
+            tracing::info!(root = %root.display(), "the segment of the store does not fit it, or the rows about changes are too many");
         }
         Ok(resident)
     }
@@ -148,6 +148,7 @@ impl Resident {
         let before = self.before(&changed, &moves);
         let affected = self.update_tables((&changed, &shared), &moves, has_project_files, root, &workers)?;
         stopwatch.lap(Phase::Tables);
+        tracing::debug!(changed = changed.len(), resolved = affected.len(), reads = self.archive.reads(), "a change");
         let affected: Vec<FileId> =
             affected.into_iter().filter(|file| !planted(Fault::MissedDependent) || changed.contains(file)).collect();
         let facts = self.facts(&affected, &shared, run, &workers);
@@ -191,13 +192,15 @@ impl Resident {
             }
         }
         stopwatch.lap(Phase::Write);
-        Ok((self, stopwatch.laps()))
+        let laps = stopwatch.laps();
+        tracing::debug!(reads = self.archive.reads(), ?laps, "a change is written");
+        Ok((self, laps))
     }
 
     /// That everything which was read by need could be read.
     fn check(&self, store: &Path) -> Result<(), StoreError> {
         match self.archive.is_damaged() {
-            true => Err(StoreError::new(StoreErrorKind::Corrupt, "reading what is kept beside", store, "it is damaged")),
+            true => Err(StoreError::new(StoreErrorKind::Corrupt, "reading the segment of", store, "it is damaged")),
             false => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a piece go to the disk as soon as they
 //! are there; of each file only what the resolution of others may look at stays. To resolve a piece its facts are read again,
 //! and what was found goes to the disk in turn; both are read once more to be written to the store. In the end these pieces are
-//! what is kept beside it.
+//! the segment of the store, from which changes read by need.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -36,7 +36,7 @@ const PIECES: u64 = 64;
 /// Pieces that are read ahead of the writer.
 const READ_AHEAD: usize = 2;
 
-/// Builds the store of a repository, and what is kept beside it.
+/// Builds the store of a repository, and its segment.
 pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(Published, Vec<Timing>), IndexError> {
     let root = lock.location().root();
     let mut stopwatch = Stopwatch::start();
@@ -81,7 +81,7 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     let reading = Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
     let published = reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;
     if let Err(error) = draft.publish(&published.path, published.identity, archive::kind(&run.limits), index) {
-        tracing::info!(%error, "what is known of a repository is not kept beside its store");
+        tracing::info!(%error, "the store has no segment: the next change means a whole build");
     }
     stopwatch.lap(Phase::Write);
     Ok((published, stopwatch.laps()))

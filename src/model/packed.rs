@@ -1,4 +1,4 @@
-//! The compact form of facts and results: what is kept of a repository beside its store, and read again by another process.
+//! The compact form of facts and results: as they are in the segment of a store and in its rows about changed files.
 //!
 //! Numbers take as many bytes as they need; most are written as the step from their neighbour. One description of each type
 //! serves writing and reading (`Pass`), so that the two cannot come apart. Reading ends with `None` at what writing would not

@@ -6,10 +6,10 @@ use super::{QueryError, Total};
 use crate::model::cancel::CancelToken;
 use crate::store::Snapshot;
 
-pub use crate::store::{SqlValue, VIEWS, View};
+pub use crate::store::{MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, VIEWS, View};
 
 /// Bytes of values that a result holds at most.
-const MAX_BYTES: usize = 4 << 20;
+pub const MAX_BYTES: usize = 4 << 20;
 
 /// What to ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,6 +37,8 @@ pub enum SqlBound {
     Size,
     /// `time_limit`.
     Time,
+    /// [`MEMORY_BYTES`].
+    Memory,
 }
 
 /// The answer of `sql`.
@@ -63,6 +65,8 @@ pub fn sql(snapshot: &Snapshot, params: &SqlParams, cancel: &CancelToken) -> Res
     let seen = outcome.rows.len() as u64;
     let (total, stopped_by) = if outcome.out_of_time {
         (Total::AtLeast(seen), Some(SqlBound::Time))
+    } else if outcome.out_of_memory {
+        (Total::AtLeast(seen), Some(SqlBound::Memory))
     } else if outcome.more_rows {
         (Total::AtLeast(seen + 1), Some(SqlBound::Rows))
     } else if outcome.too_large {

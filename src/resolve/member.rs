@@ -1,4 +1,4 @@
-//! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is gathered in `gather`.
+//! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is found in `derived`.
 
 use super::bounds::BASES;
 use super::lookup::Visited;

@@ -259,11 +259,9 @@ impl Tables {
 
         answers.compare(&Answers::of(self), self, altered);
         let numbers = Links::of(self);
-        for (key, was) in links {
-            if self.position(key).map(|file| numbers.number(self, &self.modules, file)) != Some(was) {
-                altered.links.insert(FileId(key));
-            }
-        }
+        let number = |key: &u32| self.position(*key).map(|file| numbers.number(self, &self.modules, file));
+        let relinked = links.iter().filter(|(key, was)| number(key) != Some(**was));
+        relinked.for_each(|(key, _)| altered.links.insert(FileId(*key)));
         placement.questions.iter().for_each(|question| altered.question(*question));
         altered.reach = match before {
             Some(before) => before.leading_to(&altered.links),

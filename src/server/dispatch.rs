@@ -3,11 +3,11 @@
 //! table, so nothing here needs a lock.
 
 mod calls;
-mod notices;
+pub(super) mod notices;
 
 use super::admission::{Admission, Permits};
 use super::limits::Limits;
-use super::message::{self, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError};
+use super::message::{self, INTERNAL_ERROR, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError};
 use super::protocol::{self, Era, Method, Session};
 use super::reader::Input;
 use super::requests::{Answer, BatchId, Requests, Ticket};
@@ -20,7 +20,7 @@ use super::writer::Output;
 use crate::faults::{Fault, planted};
 use calls::Call;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
@@ -79,10 +79,16 @@ pub(super) struct Dispatcher {
     started: Instant,
     /// Set by the end of the input: when to end at the latest.
     end_by: Option<Instant>,
-    /// When the client is told that the resources have changed, if they have.
+    /// When the client is told of changes that it does not know of yet.
     tell_at: Option<Instant>,
+    /// Resources have changed since the client was told.
+    resources_untold: bool,
+    /// Tools have changed, and there was no room to say so.
+    tools_untold: bool,
     roots: Roots,
     input: Receiver<Input>,
+    /// What was read and waits for room in the output. Nothing more is taken from the input before it is empty.
+    unread: VecDeque<Piece>,
     events: Receiver<Event>,
     /// For the threads of calls.
     event_sender: Sender<Event>,
@@ -137,8 +143,11 @@ impl Dispatcher {
             started: Instant::now(),
             end_by: None,
             tell_at: None,
+            resources_untold: false,
+            tools_untold: false,
             roots: Roots::default(),
             input,
+            unread: VecDeque::new(),
             events,
             event_sender,
             output,
@@ -162,12 +171,18 @@ impl Dispatcher {
         let mut housekeeping = tokio::time::interval(self.limits.housekeeping);
         housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            // One read can hold a thousand requests: each waits until the answers to those before it have room.
+            while self.output.has_room()
+                && let Some(piece) = self.unread.pop_front()
+            {
+                self.on_piece(piece);
+            }
             if self.end_by.is_some_and(|end_by| !self.has_calls() || end_by <= Instant::now()) {
                 return Ending::InputEnded;
             }
             let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
             let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
-            let takes_input = self.end_by.is_none() && self.output.has_room() && !is_serial;
+            let takes_input = self.end_by.is_none() && self.unread.is_empty() && self.output.has_room() && !is_serial;
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
@@ -181,7 +196,7 @@ impl Dispatcher {
                     self.tell_of_changes();
                 }
                 input = self.input.recv(), if takes_input => match input {
-                    Some(Input::Pieces(pieces)) => pieces.into_iter().for_each(|piece| self.on_piece(piece)),
+                    Some(Input::Pieces(pieces)) => self.unread.extend(pieces),
                     Some(Input::End) | None => {
                         if self.output.is_abandoned() || planted(Fault::EofDropsQueued) {
                             return Ending::ClientGone;
@@ -266,6 +281,11 @@ impl Dispatcher {
 
     fn on_request(&mut self, request: Request, batch: Option<BatchId>) {
         let Request { id, method, params } = request;
+        if batch.is_some() && self.requests.batched_bytes() >= self.limits.output_bytes {
+            let why = "the answers that wait for the rest of their arrays are too large together: send fewer in one";
+            self.refuse(Some(&id), batch, RpcError::new(INTERNAL_ERROR, why));
+            return;
+        }
         let Ok(ticket) = self.requests.open(id.clone(), batch, Work::Nothing) else {
             self.refuse(Some(&id), batch, RpcError::new(INVALID_REQUEST, "a request with this id is in flight"));
             return;
@@ -285,6 +305,7 @@ impl Dispatcher {
 
     fn understand(&mut self, method: &str, params: Result<Map<String, Value>, RpcError>) -> Result<(Era, Method), RpcError> {
         let params = params?;
+        protocol::check_token(&params)?;
         let era = self.session.era(method, &params)?;
         let more = self.tools.more();
         Ok((era, self.session.serve(era, method, params, more.as_deref())?))

@@ -6,8 +6,8 @@
 //! together. Whatever an upstream says is escaped and bounded before it is passed on.
 
 mod answers;
-mod registry;
-mod tools;
+pub(super) mod registry;
+pub(super) mod tools;
 
 pub use registry::{Name, RegistryError};
 
@@ -42,7 +42,7 @@ const FOR_OTHERS: Duration = Duration::from_secs(5);
 /// How long each step may take in which programs are ended that serve us, at our own end.
 const LAST_STEP: Duration = Duration::from_millis(80);
 /// Calls of one upstream's tools at the same time: one that is slow must not hold all permits.
-const CALLS_OF_ONE: usize = 4;
+pub(in crate::server) const CALLS_OF_ONE: usize = 4;
 
 /// Calls of all upstreams' own tools at the same time.
 pub(super) const MOST_CALLS: usize = CALLS_OF_ONE * MOST_UPSTREAMS;

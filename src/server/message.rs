@@ -2,10 +2,17 @@
 
 use crate::faults::{Fault, planted};
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
+
+/// Bytes of the longest id and of the longest progress token: both are kept for as long as their request is in flight.
+pub(super) const ID_BYTES: usize = 16 << 10;
+/// Messages in one array.
+pub(super) const BATCH: usize = 100;
+/// Values in the parameters or the result of one message. A value of one byte takes tens of them in memory.
+pub(super) const VALUES: usize = 1 << 18;
 
 /// The id of a request: it comes back in the answer exactly as it came.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +28,7 @@ impl RequestId {
     pub(super) fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::String(_) if planted(Fault::IdI64) => None,
+            Value::String(text) if text.len() > ID_BYTES => None,
             Value::String(text) => Some(Self::Text(text.as_str().into())),
             Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
             _ => None,
@@ -129,6 +137,54 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de Raw
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
+/// The members of an array: no more are kept than a batch may have.
+struct Members<'a> {
+    first: Vec<&'a RawValue>,
+    count: usize,
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Members<'de>, A::Error> {
+                let (mut first, mut count) = (Vec::new(), 0);
+                while let Some(member) = members.next_element::<&RawValue>()? {
+                    if count < BATCH {
+                        first.push(member);
+                    }
+                    count += 1;
+                }
+                Ok(Members { first, count })
+            }
+        }
+        deserializer.deserialize_seq(Collect)
+    }
+}
+
+/// Whether a JSON text has more values than a message may have. Looks at the signs between values only, without making any.
+fn has_too_many_values(json: &str) -> bool {
+    // Of two bytes at least one is no value.
+    if json.len() / 2 < VALUES {
+        return false;
+    }
+    let (mut count, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count >= VALUES
+}
+
 /// Reads one line.
 pub(super) fn parse(line: &[u8]) -> Message {
     let Ok(text) = std::str::from_utf8(line) else {
@@ -136,9 +192,12 @@ pub(super) fn parse(line: &[u8]) -> Message {
     };
     let text = text.trim_matches([' ', '\t', '\r']);
     if text.starts_with('[') {
-        return match serde_json::from_str::<Vec<&RawValue>>(text) {
-            Ok(members) if members.is_empty() => invalid(None, "an empty batch"),
-            Ok(members) => Message::Batch(members.iter().map(|member| parse_member(member.get())).collect()),
+        return match serde_json::from_str::<Members<'_>>(text) {
+            Ok(Members { count: 0, .. }) => invalid(None, "an empty batch"),
+            Ok(Members { count, .. }) if count > BATCH => {
+                invalid(None, &format!("a batch of {count} messages: none is served, {BATCH} are the most"))
+            }
+            Ok(Members { first, .. }) => Message::Batch(first.iter().map(|member| parse_member(member.get())).collect()),
             Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
         };
     }
@@ -192,6 +251,11 @@ fn parse_member(text: &str) -> Message {
         return match envelope.result.or(envelope.error) {
             Some(_) => {
                 let read = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                if [envelope.result, envelope.error].into_iter().flatten().any(|raw| has_too_many_values(raw.get())) {
+                    let why = format!("the answer has more than {VALUES} values");
+                    let error = serde_json::json!({"code": INTERNAL_ERROR, "message": why});
+                    return Message::Response { id: id.flatten(), result: None, error: Some(error) };
+                }
                 Message::Response { id: id.flatten(), result: read(envelope.result), error: read(envelope.error) }
             }
             None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
@@ -203,12 +267,18 @@ fn parse_member(text: &str) -> Message {
     let params = envelope.params.map_or_else(|| Ok(Map::new()), read_params);
     match id {
         None => Message::Notification { method: method.into(), params: params.unwrap_or_default() },
+        Some(None) if envelope.id.is_some_and(|id| id.get().len() > ID_BYTES) => {
+            invalid(None, &format!("the member `id` is longer than {ID_BYTES} bytes"))
+        }
         Some(None) => invalid(None, "the member `id` must be a string or an integer"),
         Some(Some(id)) => Message::Request(Request { id, method: method.into(), params }),
     }
 }
 
 fn read_params(params: &RawValue) -> Result<Map<String, Value>, RpcError> {
+    if has_too_many_values(params.get()) {
+        return Err(RpcError::new(INVALID_PARAMS, format!("the member `params` has more than {VALUES} values")));
+    }
     match serde_json::from_str(params.get()) {
         Ok(Value::Object(params)) => Ok(params),
         Ok(_) => Err(RpcError::new(INVALID_PARAMS, "the member `params` must be an object")),
@@ -227,85 +297,4 @@ fn invalid(id: Option<RequestId>, message: &str) -> Message {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn error_of(line: &str) -> (Option<Value>, i32) {
-        match parse(line.as_bytes()) {
-            Message::Invalid(id, error) => (id.map(|id| id.to_json()), error.code),
-            other => panic!("{line}: {other:?}"),
-        }
-    }
-
-    #[test]
-    fn ids_keep_their_kind_and_value() {
-        for id in ["0", "-1", "9007199254740993", "9223372036854775807", "\"0\"", "\"\"", "\"é\\n\""] {
-            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
-            let Message::Request(request) = parse(line.as_bytes()) else { panic!("{line}") };
-            let expected: Value = serde_json::from_str(id).expect("the ids above are JSON");
-            assert_eq!(request.id.to_json(), expected);
-            assert_eq!(request.params, Ok(Map::new()));
-        }
-        assert_ne!(RequestId::from_json(&Value::from(7)), RequestId::from_json(&Value::from("7")));
-    }
-
-    #[test]
-    fn what_is_no_request_gets_the_code_of_its_fault() {
-        for (line, id, code) in [
-            ("text", None, PARSE_ERROR),
-            ("{\"a\":", None, PARSE_ERROR),
-            ("[1,", None, PARSE_ERROR),
-            ("\0\0", None, PARSE_ERROR),
-            ("[]", None, INVALID_REQUEST),
-            ("42", None, INVALID_REQUEST),
-            ("{}", None, INVALID_REQUEST),
-            (r#"{"id":1,"method":"m"}"#, Some(Value::from(1)), INVALID_REQUEST),
-            (r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#, Some(Value::from(1)), INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, Some(Value::from(1)), INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#, None, INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":1.5,"method":"m"}"#, None, INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"m"}"#, None, INVALID_REQUEST),
-            (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"m"}"#, None, INVALID_REQUEST),
-        ] {
-            assert_eq!(error_of(line), (id, code), "{line}");
-        }
-        assert!(matches!(parse(b"\xff\xfe{}"), Message::Invalid(None, RpcError { code: PARSE_ERROR, .. })));
-    }
-
-    #[test]
-    fn unusable_parameters_leave_the_id_known() {
-        let deep =
-            format!(r#"{{"jsonrpc":"2.0","id":7,"method":"m","params":{{"x":{}{}}}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        for line in [
-            deep.as_str(),
-            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":[1]}"#,
-            r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"x":"\ud800"}}"#,
-        ] {
-            let Message::Request(request) = parse(line.as_bytes()) else { panic!("{}", &line[..60]) };
-            assert_eq!(request.id.to_json(), Value::from(7));
-            assert_eq!(request.params.expect_err("they cannot be used").code, INVALID_PARAMS);
-        }
-    }
-
-    #[test]
-    fn notifications_answers_and_batches() {
-        assert!(matches!(parse(br#"{"jsonrpc":"2.0","method":"n","params":[1]}"#), Message::Notification { .. }));
-        let id = RequestId::from_json(&Value::from(9));
-        let answer = parse(br#"{"jsonrpc":"2.0","id":9,"result":{"a":1}}"#);
-        assert_eq!(answer, Message::Response { id: id.clone(), result: Some(serde_json::json!({"a": 1})), error: None });
-        let answer = parse(br#"{"jsonrpc":"2.0","id":9,"error":{"code":1,"message":"x"}}"#);
-        assert_eq!(answer, Message::Response { id, result: None, error: Some(serde_json::json!({"code": 1, "message": "x"})) });
-        let Message::Batch(members) = parse(br#" [{"jsonrpc":"2.0","id":1,"method":"m"}, 5]"#) else { panic!("a batch") };
-        assert!(matches!(members[..], [Message::Request(_), Message::Invalid(None, _)]));
-    }
-
-    #[test]
-    fn the_id_of_an_oversize_message_is_found_when_it_stands_in_front() {
-        let find = |prefix: &str| id_in_prefix(prefix.as_bytes()).map(|id| id.to_json());
-        assert_eq!(find(r#"{"jsonrpc":"2.0","id":"a","method":"m","params":{"x":"yyy"#), Some(Value::from("a")));
-        assert_eq!(find(r#"{"method":"m","id":3,"params":{"x":"yyy"#), Some(Value::from(3)));
-        assert_eq!(find(r#"{"method":"m","params":{"id":4,"x":"yyy"#), None, "an id inside the parameters is another one");
-        assert_eq!(find("xxxxxxxx"), None);
-        assert_eq!(find(r#"{"id":1"#), None, "a number may go on behind the cut");
-    }
-}
+mod tests;

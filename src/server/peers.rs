@@ -1,7 +1,7 @@
 //! Other servers, which this program starts: processes and their ends (`child`), all those of one owner (`programs`), and what a
 //! client would see of one (`probe`).
 
-mod child;
+pub(super) mod child;
 mod probe;
 mod programs;
 

@@ -5,10 +5,11 @@ mod shape;
 
 use super::completion::{self, Subject};
 use super::foreign::{self, MoreTools};
-use super::message::{INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
+use super::message::{ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
 use super::prompts;
 use super::registry;
 use super::resources::{self, BadAddress, Question};
+use super::roots::PATH_BYTES;
 use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
 use crate::faults::{self, Fault, planted};
@@ -203,13 +204,16 @@ impl Session {
             return Err(RpcError::new(INVALID_PARAMS, "`protocolVersion` must be a string"));
         };
         let version = NEGOTIATED.into_iter().find(|version| *version == requested).unwrap_or(LATEST_NEGOTIATED);
-        (self.version, self.ready) = (Some(version), false);
         let declared = params.get("capabilities");
-        self.has_roots = declared.and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
         let peer = declared.and_then(|declared| declared.get("experimental")?.get(PEER_KEY));
+        let root = peer.and_then(|peer| peer.get("root")?.as_str());
+        if root.is_some_and(|root| root.len() > PATH_BYTES) {
+            return Err(RpcError::new(INVALID_PARAMS, format!("`root` is longer than {PATH_BYTES} bytes")));
+        }
+        (self.version, self.ready) = (Some(version), false);
+        self.has_roots = declared.and_then(|declared| declared.get("roots")).is_some_and(Value::is_object);
         self.is_peer = peer.is_some_and(Value::is_object);
-        let root = peer.and_then(|peer| peer.get("root")?.as_str()).map(PathBuf::from);
-        self.root = root.filter(|root| root.is_absolute());
+        self.root = root.map(PathBuf::from).filter(|root| root.is_absolute());
         let mut result = json!({
             "protocolVersion": version,
             "capabilities": capabilities(tools_change),
@@ -354,4 +358,14 @@ fn object(params: &mut Map<String, Value>, name: &str) -> Result<Map<String, Val
 pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
     let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
     token.filter(|token| RequestId::from_json(token).is_some()).cloned()
+}
+
+/// A progress token is kept for as long as its call is in flight, so it is bounded as an id is.
+pub(super) fn check_token(params: &Map<String, Value>) -> Result<(), RpcError> {
+    match params.get("_meta").and_then(|meta| meta.get("progressToken")) {
+        Some(Value::String(token)) if token.len() > ID_BYTES => {
+            Err(RpcError::new(INVALID_PARAMS, format!("`_meta.progressToken` is longer than {ID_BYTES} bytes")))
+        }
+        _ => Ok(()),
+    }
 }

@@ -20,6 +20,7 @@ use crate::model::cancel::CancelToken;
 use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
+pub use chosen::Reach;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -124,7 +125,7 @@ impl Patience {
 impl Repositories {
     /// For one who shares nothing. Nothing is opened or looked at before the first call.
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        let mut repositories = Self::of(&Shared::new(config, PoolSettings::default()), root, patience, || {});
+        let mut repositories = Self::of(&Shared::new(config, PoolSettings::default()), Reach::from(root), patience, || {});
         repositories.named = None;
         repositories
     }
@@ -132,11 +133,11 @@ impl Repositories {
     /// For a session, with somebody who is told when the repository of calls that name none has a new generation.
     pub(super) fn of(
         shared: &Arc<Shared>,
-        root: Option<PathBuf>,
+        reach: Reach,
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
-        let chosen = Arc::new(Chosen::new(shared.config.clone(), root, on_change));
+        let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
         Self { chosen, patience, shared: Arc::clone(shared), session, named: Some(Mutex::default()) }
     }

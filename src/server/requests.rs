@@ -23,6 +23,8 @@ pub(super) struct Requests<W> {
     tickets: HashMap<RequestId, Ticket>,
     live: BTreeMap<Ticket, Live<W>>,
     batches: BTreeMap<BatchId, Batch>,
+    /// Bytes of the answers in `batches`.
+    batched: usize,
     next: u64,
 }
 
@@ -53,12 +55,17 @@ pub(super) struct Closed<W> {
 impl<W> Requests<W> {
     /// An empty table.
     pub(super) fn new() -> Self {
-        Self { tickets: HashMap::new(), live: BTreeMap::new(), batches: BTreeMap::new(), next: 0 }
+        Self { tickets: HashMap::new(), live: BTreeMap::new(), batches: BTreeMap::new(), batched: 0, next: 0 }
     }
 
     /// Number of requests in flight.
     pub(super) fn len(&self) -> usize {
         self.live.len()
+    }
+
+    /// Bytes of answers that wait for other members of their batches.
+    pub(super) fn batched_bytes(&self) -> usize {
+        self.batched
     }
 
     /// Takes a request in. Gives the work back when the id is in flight already: that request keeps its right to an answer.
@@ -126,6 +133,7 @@ impl<W> Requests<W> {
         let message = message(id, Err(error));
         match batch.and_then(|batch| self.batches.get_mut(&batch)) {
             Some(batch) => {
+                self.batched += message.len();
                 batch.answers.push(message);
                 None
             }
@@ -149,6 +157,7 @@ impl<W> Requests<W> {
     fn settle(&mut self, id: BatchId, answer: Option<String>) -> Option<Vec<u8>> {
         let batch = self.batches.get_mut(&id)?;
         batch.open -= 1;
+        self.batched += answer.as_ref().map_or(0, String::len);
         batch.answers.extend(answer);
         self.complete(id)
     }
@@ -156,6 +165,7 @@ impl<W> Requests<W> {
     fn complete(&mut self, id: BatchId) -> Option<Vec<u8>> {
         self.batches.get(&id).filter(|batch| batch.open == 0 && !batch.arriving)?;
         let answers = self.batches.remove(&id)?.answers;
+        self.batched -= answers.iter().map(String::len).sum::<usize>();
         (!answers.is_empty()).then(|| line(format!("[{}]", answers.join(","))))
     }
 }

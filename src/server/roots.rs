@@ -9,7 +9,9 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Directories of a client that are taken in; more would only be looked at in vain.
-const MOST_ROOTS: usize = 100;
+pub(super) const MOST_ROOTS: usize = 100;
+/// Bytes of the longest path of one; no system opens a longer one.
+pub(super) const PATH_BYTES: usize = 4096;
 
 /// Questions that were asked.
 #[derive(Debug, Default)]
@@ -47,7 +49,11 @@ impl Roots {
 fn directory(address: &str) -> Option<PathBuf> {
     let rest = address.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    path.starts_with('/').then(|| uri::decode(path)).flatten().map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
+    path.starts_with('/')
+        .then(|| uri::decode(path))
+        .flatten()
+        .filter(|bytes| bytes.len() <= PATH_BYTES)
+        .map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
 #[cfg(test)]
@@ -74,6 +80,8 @@ mod tests {
 
     #[test]
     fn addresses_of_directories() {
+        let of_length = |bytes: usize| directory(&format!("file:///{}", "a".repeat(bytes - 1)));
+        assert!(of_length(PATH_BYTES).is_some() && of_length(PATH_BYTES + 1).is_none());
         for (address, expected) in [
             ("file:///a/b", Some("/a/b")),
             ("file://localhost/a", Some("/a")),

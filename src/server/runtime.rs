@@ -1,9 +1,9 @@
 //! One process that serves many clients: each has a session of its own, with its own threads, ids, roots and queues; stores,
 //! index runs, watches and permits they share. This file waits for clients and for reasons to end.
 
-mod http;
+pub(super) mod http;
 mod place;
-mod sessions;
+pub(super) mod sessions;
 
 use super::allocator;
 use super::dispatch::{Event, until};
@@ -76,7 +76,15 @@ pub enum ServeError {
         /// What the system said.
         source: io::Error,
     },
-    /// Strangers could come and need to show nothing.
+    /// The token that was to be made cannot be kept.
+    #[error("cannot make the token {}: {source}", path.display())]
+    Token {
+        /// Its file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Other machines can come, and nobody has chosen what they must show.
     #[error("{address} can be reached from other machines, and there is no token")]
     Open {
         /// The address.
@@ -95,32 +103,47 @@ impl ServeError {
             Self::Directory { .. } => "name a socket in a directory that is yours alone (mode 700) with --socket",
             Self::Socket { .. } => "name a shorter path, or another directory, with --socket",
             Self::Http { .. } => "name an address of this machine that is free with --http",
+            Self::Token { .. } => "check the directory of the socket, or name a file that holds a token with --token-file",
             Self::Open { .. } => "put a token of 16 characters or more into a file and name it with --token-file",
             Self::System(_) => "check the limits of processes and open files",
         }
     }
 }
 
-/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with the address
-/// of those that come over HTTP.
-pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<SocketAddr>)) -> Result<(), ServeError> {
+/// Where clients over HTTP can come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Web {
+    /// The address.
+    pub address: SocketAddr,
+    /// The file with the token that they show, if it was made here.
+    pub token_file: Option<PathBuf>,
+}
+
+/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
+/// that come over HTTP.
+pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<Web>)) -> Result<(), ServeError> {
     let (place, listener) = Place::take(&listening.socket)?;
-    let web = listening.http.as_ref().map(listen).transpose()?;
+    let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
+    let within: Arc<[PathBuf]> = listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
     shutdown::on_signal(event_sender, DRAIN + FLUSH + options.limits.signal_grace)?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
-    let sessions = Sessions::new(Arc::clone(&shared), options.root, options.limits, options.delay);
+    let sessions = Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = UnixListener::from_std(listener)?;
-        let web = match web {
-            Some((listener, guard)) => Some((TcpListener::from_std(listener)?, Http::new(sessions.clone(), guard, longest))),
-            None => None,
+        let (web, ready) = match web {
+            Some(Reached { listener, guard, token_file }) => {
+                let listener = TcpListener::from_std(listener)?;
+                let ready = Web { address: listener.local_addr()?, token_file };
+                (Some((listener, Http::new(sessions.clone(), guard, longest))), Some(ready))
+            }
+            None => (None, None),
         };
-        on_ready(web.as_ref().and_then(|(listener, _)| listener.local_addr().ok()));
+        on_ready(ready);
         take_in(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
         drop(listener);
         drain(&sessions, web.is_some()).await;
@@ -134,13 +157,27 @@ pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Opti
     Ok(())
 }
 
-/// Listens for clients over HTTP.
-fn listen(web: &HttpListening) -> Result<(std::net::TcpListener, http::Guard), ServeError> {
-    let guard = http::Guard::new(web).ok_or(ServeError::Open { address: web.address })?;
+/// The way in for clients over HTTP.
+struct Reached {
+    listener: std::net::TcpListener,
+    guard: http::Guard,
+    token_file: Option<PathBuf>,
+}
+
+/// Listens for clients over HTTP, who need a token in any case.
+fn listen(web: &HttpListening, place: &Place) -> Result<Reached, ServeError> {
+    let (token, token_file) = match &web.token {
+        Some(token) => (token.clone(), None),
+        None if web.address.ip().is_loopback() => {
+            let (token, path) = place.token()?;
+            (token, Some(path))
+        }
+        None => return Err(ServeError::Open { address: web.address }),
+    };
     let failed = |source| ServeError::Http { address: web.address, source };
     let listener = std::net::TcpListener::bind(web.address).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
-    Ok((listener, guard))
+    Ok(Reached { listener, guard: http::Guard::new(web.address, token), token_file })
 }
 
 /// Takes clients in until there is a reason to end.

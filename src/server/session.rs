@@ -11,7 +11,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is full; the dispatcher never does.
-const EVENTS: usize = 1024;
+pub(in crate::server) const EVENTS: usize = 1024;
 
 /// The two ends of a client's stream; they may be one descriptor twice.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use std::time::Instant;
 use tokio::sync::mpsc::Sender;
 
 /// The longest text that is taken from a runtime, in bytes: more than any tool answers.
-const LONGEST: usize = 64 << 10;
+pub(in crate::server) const LONGEST: usize = 64 << 10;
 /// The longest message about progress, in bytes.
 const MESSAGE: usize = 200;
 

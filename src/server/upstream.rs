@@ -9,10 +9,10 @@
 //! - What a peer says is checked and bounded here, and escaped by whoever shows it.
 
 mod attach;
-mod connection;
+pub(super) mod connection;
 mod handshake;
 pub(super) mod http;
-mod listing;
+pub(super) mod listing;
 mod target;
 
 use crate::model::cancel::CancelToken;

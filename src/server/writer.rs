@@ -79,6 +79,13 @@ impl Output {
         self.shared.state().waiting < limit
     }
 
+    /// Tells how many bytes wait, from any thread.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> impl Fn() -> usize + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.state().waiting
+    }
+
     /// Whether the client has closed its end.
     pub(super) fn is_broken(&self) -> bool {
         self.shared.state().broken

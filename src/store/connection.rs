@@ -34,8 +34,12 @@ const KEPT_CONNECTIONS: usize = 4;
 /// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
 const LOOKS: usize = 5;
 
-/// Steps of SQLite's machine between two looks at the token: a fraction of a millisecond.
-const STEPS_BETWEEN_LOOKS: i32 = 4_000;
+/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take a tenth of a second.
+const STEPS_BETWEEN_LOOKS: i32 = 50;
+/// Of how many looks one is taken at our own statements: a fraction of a millisecond lies between.
+const LOOKS_BETWEEN_OURS: u32 = 80;
+/// Of how many looks at a user's statement one is taken at its memory too.
+const LOOKS_BETWEEN_METERS: u32 = 4;
 
 /// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
 #[derive(Debug)]
@@ -81,10 +85,12 @@ pub(super) struct Spare {
 #[derive(Debug, Default)]
 pub(super) struct Control {
     stop: Mutex<Stop>,
-    /// Whether a statement of a stranger is being prepared, which may touch documented views only.
+    /// Whether a statement of a user is being worked on, which may touch documented views only.
     pub(super) guarded: AtomicBool,
     /// Why the guard refused one.
     pub(super) refusal: guard::Refusal,
+    /// What it takes in memory.
+    pub(super) meter: guard::Meter,
 }
 
 #[derive(Debug, Default)]
@@ -103,7 +109,15 @@ impl Control {
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
     }
 
-    fn should_stop(&self) -> bool {
+    /// Called between steps, for the `look`th time.
+    fn should_stop(&self, look: u32) -> bool {
+        if self.guarded.load(Ordering::Relaxed) {
+            if look.is_multiple_of(LOOKS_BETWEEN_METERS) && self.meter.look() {
+                return true;
+            }
+        } else if !look.is_multiple_of(LOOKS_BETWEEN_OURS) {
+            return false;
+        }
         let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
         stop.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
             || stop.deadline.is_some_and(|deadline| Instant::now() >= deadline)
@@ -312,8 +326,12 @@ impl Reader {
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let control = Arc::new(Control::default());
         configure(&connection).map_err(failed)?;
-        let seen = Arc::clone(&control);
-        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(move || seen.should_stop())).map_err(failed)?;
+        let (seen, mut look) = (Arc::clone(&control), 0_u32);
+        let should_stop = move || {
+            look = look.wrapping_add(1);
+            seen.should_stop(look)
+        };
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(should_stop)).map_err(failed)?;
         guard::install(&mut connection, &control).map_err(failed)?;
         // The first read is where a store that cannot be shared says so.
         super::read::meta(&connection).map_err(failed)?;

@@ -1,19 +1,31 @@
-//! Statements of strangers: one at a time, reading documented views only, bounded in rows, size and time.
+//! Sandbox for SQL that users write: one statement at a time, reading documented views only, bounded in rows, size, memory and time.
+//!
+//! SQLite looks at a bound between two steps of its machine and never within one, so what one step can do is bounded too: by the length
+//! of values and of patterns. What a statement sorts or keeps on the way stays in memory, where it is counted, and makes no files.
 
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
+use tikv_jemalloc_ctl::thread::{allocatedp, allocatedp_mib, deallocatedp, deallocatedp_mib};
 
 use super::connection::{Control, Snapshot};
 use super::views::VIEWS;
 
-/// Longest text or blob that a statement may make.
+/// Longest text or blob that a statement of ours may make.
 const MAX_VALUE_BYTES: i32 = 1 << 20;
+/// Longest text, blob or row that a user's statement may make or read. No column of a view comes near it.
+pub const VALUE_BYTES: i32 = 64 << 10;
+/// Longest pattern of `LIKE` and `GLOB`.
+pub const PATTERN_BYTES: i32 = 1_000;
+/// Memory that it may take on its way, in bytes: what it sorts, groups or keeps between two parts of it.
+pub const MEMORY_BYTES: i64 = 128 << 20;
+/// What SQLite says of a value that is too long.
+const TOO_BIG: &str = "string or blob too big";
 
 /// A value of a result.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,6 +55,8 @@ pub struct SqlOutcome {
     pub too_large: bool,
     /// Whether the time ran out.
     pub out_of_time: bool,
+    /// Whether it took too much memory.
+    pub out_of_memory: bool,
 }
 
 /// Bounds for one statement.
@@ -60,6 +74,7 @@ pub(super) struct SqlBounds {
 pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> rusqlite::Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
     let seen = Arc::clone(control);
     connection.authorizer(Some(move |context: AuthContext<'_>| {
         if !seen.guarded.load(Ordering::Relaxed) {
@@ -73,6 +88,60 @@ pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> ru
             }
         }
     }))
+}
+
+/// Memory that the thread of a statement has taken since it began.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    before: AtomicI64,
+    is_exceeded: AtomicBool,
+}
+
+/// The allocator's counters of a thread, found once: everything that this one has ever taken, and given back.
+static COUNTERS: LazyLock<Option<(allocatedp_mib, deallocatedp_mib)>> =
+    LazyLock::new(|| allocatedp::mib().ok().zip(deallocatedp::mib().ok()));
+
+/// Bytes that this thread has taken and not given back. Only differences say something.
+fn held() -> i64 {
+    let read = |(taken, given): &(allocatedp_mib, deallocatedp_mib)| {
+        let (taken, given) = (taken.read().ok()?.get(), given.read().ok()?.get());
+        Some(taken.wrapping_sub(given).cast_signed())
+    };
+    // Another allocator counts nothing: then time is the bound.
+    COUNTERS.as_ref().and_then(read).unwrap_or(0)
+}
+
+impl Meter {
+    fn begin(&self) {
+        self.before.store(held(), Ordering::Relaxed);
+        self.is_exceeded.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the statement has taken too much. It stays so until the next one.
+    pub(super) fn look(&self) -> bool {
+        if held().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+        self.is_exceeded.load(Ordering::Relaxed)
+    }
+}
+
+/// A connection while a user's statement runs on it: its values are shorter until this is dropped.
+struct Narrow<'c>(&'c Connection);
+
+impl<'c> Narrow<'c> {
+    fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let narrow = Self(connection);
+        connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES)?;
+        Ok(narrow)
+    }
+}
+
+impl Drop for Narrow<'_> {
+    fn drop(&mut self) {
+        // It was set to that before, so it can be.
+        let _ = self.0.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+    }
 }
 
 /// The guard's last reason, for the message.
@@ -106,21 +175,27 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
     }
 }
 
-/// Runs a stranger's statement. The error is a sentence for the one who wrote it.
+/// Runs a user's statement. The error is a sentence for the one who wrote it.
 pub(super) fn run(snapshot: &Snapshot, statement: &str, bounds: SqlBounds) -> Result<SqlOutcome, String> {
     let control = snapshot.control();
     control.refusal.take();
+    control.meter.begin();
     control.guarded.store(true, Ordering::Relaxed);
     control.set_deadline(Some(Instant::now() + bounds.time));
     let mut outcome = SqlOutcome::default();
-    let result = collect(snapshot.connection(), statement, bounds, &mut outcome);
+    let narrow = Narrow::new(snapshot.connection());
+    let result = narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
     control.set_deadline(None);
     control.guarded.store(false, Ordering::Relaxed);
     match result {
         Ok(()) => Ok(outcome),
         Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) => {
-            outcome.out_of_time = true;
+            outcome.out_of_memory = control.meter.look();
+            outcome.out_of_time = !outcome.out_of_memory;
             Ok(outcome)
+        }
+        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::TooBig) => {
+            Err(format!("{TOO_BIG}: {VALUE_BYTES} bytes are the most; `substr` takes a part"))
         }
         Err(rusqlite::Error::MultipleStatement) => Err("one statement at a time".to_owned()),
         Err(rusqlite::Error::SqlInputError { msg, .. }) => Err(control.refusal.take().unwrap_or(msg)),
@@ -145,18 +220,19 @@ fn collect(connection: &Connection, text: &str, bounds: SqlBounds, outcome: &mut
         }
         let mut values = Vec::with_capacity(width);
         for at in 0..width {
-            values.push(match row.get_ref(at)? {
+            let value = match row.get_ref(at)? {
                 ValueRef::Null => SqlValue::Null,
                 ValueRef::Integer(number) => SqlValue::Integer(number),
                 ValueRef::Real(number) => SqlValue::Real(number),
                 ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
                 ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
-            });
-        }
-        bytes += values.iter().map(SqlValue::size).sum::<usize>();
-        if bytes > bounds.bytes {
-            outcome.too_large = true;
-            return Ok(());
+            };
+            bytes += value.size();
+            if bytes > bounds.bytes {
+                outcome.too_large = true;
+                return Ok(());
+            }
+            values.push(value);
         }
         outcome.rows.push(values);
     }

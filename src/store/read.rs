@@ -72,6 +72,11 @@ impl Snapshot {
         self.all(statements::FILES, [], file_row)
     }
 
+    /// The files that were not indexed for this reason.
+    pub fn files_skipped(&self, reason: SkipReason) -> Result<Vec<FileRow>, StoreError> {
+        self.all(statements::FILES_SKIPPED, [reason as u8], file_row)
+    }
+
     /// What is known of files that have changed since the store's segment was written, by key.
     pub fn known(&self) -> Result<Vec<(u32, Vec<u8>)>, StoreError> {
         self.all(statements::KNOWN, [], |row| Ok((row.get(0)?, row.get(1)?)))

@@ -14,9 +14,11 @@ impl Statement {
     }
 }
 
-/// Settings of a connection that reads. Nothing is mapped: a file that gets shorter, or a disk that fails, below a mapping ends the
-/// process, and below a read it is an error. Questions to the index of Django take as long either way with this much of a cache.
-pub(super) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
+/// Settings of a connection that reads. What a statement sorts stays in memory: `guard` counts it there, and no file is made that
+/// nobody sees. Nothing is mapped: a file that gets shorter, or a disk that fails, below a mapping ends the process, and below a read
+/// it is an error. Questions to the index of Django take as long either way with this much of a cache.
+pub(super) const READER_SETTINGS: &str =
+    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
 /// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
 pub(super) const WRITER_SETTINGS: &str = "
@@ -94,6 +96,7 @@ statements! {
 
     // Files.
     FILES = concat!(file_columns!(), " ORDER BY path");
+    FILES_SKIPPED = concat!(file_columns!(), " WHERE skipped = ?1");
     PATHS = "SELECT id, path FROM file ORDER BY path";
     PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols, language, flags FROM file ORDER BY id";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");

@@ -35,7 +35,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("lru", &["store"]),
     ("rayon", &["index"]),
     ("tokio", &["server"]),
-    ("tikv_jemalloc_ctl", &["server"]),
+    ("tikv_jemalloc_ctl", &["server", "store"]),
     ("hyper", &["server"]),
     ("serde", &["grammar", "server"]),
     ("serde_json", &["server"]),

@@ -19,7 +19,7 @@ use crate::index::progress::{Phase, Progress};
 use crate::index::{ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint, newest, prepare};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
-use crate::store::{Location, Store, StoreError};
+use crate::store::Snapshot;
 
 /// Address space beside what the work itself takes: the program, its libraries, and what the allocator sets aside for a thread.
 const PROGRAM_BYTES: u64 = 1 << 30;
@@ -98,10 +98,14 @@ impl Known {
     fn carry_out(&self, order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
         let Order { location, work, limits, .. } = order;
         let forced = matches!(work, Work::Everything { forced: true });
-        let mut left_out = if forced { FxHashMap::default() } else { quarantined(location, limits)? };
+        let cancel = CancelToken::new();
+        let known = newest(location, &Run::quiet(*limits, &cancel))?;
+        let mut left_out = match &known {
+            Some(snapshot) if !forced => quarantined(snapshot, limits)?,
+            _ => FxHashMap::default(),
+        };
         left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
         let caution = Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
-        let cancel = CancelToken::new();
         let progress = |progress: Progress| {
             reports.reach(Some(progress));
             #[cfg(feature = "faults")]
@@ -115,7 +119,7 @@ impl Known {
         let run = Run { extract: super::faults::extract, ..run };
         #[cfg(feature = "faults")]
         super::faults::at_start(location.root());
-        let changes = match (work, newest(location, &run)?) {
+        let changes = match (work, known) {
             (Work::Changes(paths), Some(snapshot)) => {
                 compare_some(&paths.iter().cloned().collect(), &snapshot, limits, &self.verified, &cancel)?.changes
             }
@@ -127,19 +131,12 @@ impl Known {
 
 /// The files that an earlier build left out because of what they contained. They are tried again when that changes, or when
 /// the rules do.
-fn quarantined(location: &Location, limits: &Limits) -> Result<FxHashMap<RepoPath, Option<u128>>, IndexError> {
-    let read = || -> Result<_, StoreError> {
-        let snapshot = Arc::new(Store::open_newest(location)?).snapshot(&CancelToken::new())?;
-        if snapshot.meta().fingerprint != fingerprint(limits) {
-            return Ok(FxHashMap::default());
-        }
-        let files = snapshot.files()?.into_iter().filter(|file| file.skipped == Some(SkipReason::Quarantined));
-        Ok(files.map(|file| (file.path, Some(file.hash))).collect())
-    };
-    match read() {
-        Err(error) if !error.calls_for_build() => Err(error.into()),
-        files => Ok(files.unwrap_or_default()),
+fn quarantined(snapshot: &Snapshot, limits: &Limits) -> Result<FxHashMap<RepoPath, Option<u128>>, IndexError> {
+    if snapshot.meta().fingerprint != fingerprint(limits) {
+        return Ok(FxHashMap::default());
     }
+    let files = snapshot.files_skipped(SkipReason::Quarantined)?;
+    Ok(files.into_iter().map(|file| (file.path, Some(file.hash))).collect())
 }
 
 /// Has an allocation fail, and the worker with it, before the machine runs out of memory.

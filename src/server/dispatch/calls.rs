@@ -198,8 +198,8 @@ impl Dispatcher {
     pub(super) fn on_progress(&mut self, ticket: Ticket, report: ProgressReport) {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
         let Some(token) = &call.progress_token else { return };
-        // The value must grow with each notification.
-        if report.thousandths <= call.progress {
+        // The value must grow with each notification; a client that reads nothing misses some.
+        if report.thousandths <= call.progress || !self.output.has_room() {
             return;
         }
         call.progress = report.thousandths;

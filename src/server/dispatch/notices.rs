@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::time::Instant;
 
 /// Subscriptions that may be open at the same time.
-const MOST_SUBSCRIPTIONS: usize = 64;
+pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
     /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
@@ -24,6 +24,7 @@ impl Dispatcher {
 
     /// There is a new generation: the client will hear of it, but not of each one by itself.
     pub(super) fn on_published(&mut self) {
+        self.resources_untold = true;
         self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
     }
 
@@ -64,7 +65,18 @@ impl Dispatcher {
         if self.tell_at.is_none_or(|at| at > Instant::now()) {
             return;
         }
+        // A client that does not read hears of it once it does.
+        if !self.output.has_room() {
+            self.tell_at = Some(Instant::now() + self.limits.change_interval);
+            return;
+        }
         self.tell_at = None;
+        if std::mem::take(&mut self.tools_untold) {
+            self.tell_of_tools();
+        }
+        if !std::mem::take(&mut self.resources_untold) {
+            return;
+        }
         let negotiated = self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
         let asked = self.subscriptions().flat_map(|(id, wanted)| wanted.notifications(Some(id)));
         for frame in negotiated.chain(asked) {
@@ -73,7 +85,12 @@ impl Dispatcher {
     }
 
     /// The list of tools is another one: whoever wants to know is told.
-    pub(super) fn tell_of_tools(&self) {
+    pub(super) fn tell_of_tools(&mut self) {
+        if !self.output.has_room() {
+            self.tools_untold = true;
+            self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
+            return;
+        }
         let negotiated = self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
         let asked = self.subscriptions().map(|(id, wanted)| wanted.tools_notification(Some(id)));
         for frame in negotiated.chain(asked).flatten() {

@@ -34,6 +34,43 @@ impl Tools for Misbehaving {
     }
 }
 
+/// A pipe's own capacity on the systems that we know, and more.
+const PIPE: usize = 1 << 20;
+
+#[test]
+fn requests_of_one_read_wait_for_room_in_the_output() {
+    let limits = Limits { output_bytes: 64 << 10, ..Limits::default() };
+    let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+    let (input_sender, input) = tokio::sync::mpsc::channel(2);
+    let (event_sender, events) = tokio::sync::mpsc::channel(64);
+    let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+    let waiting = output.waiting();
+    let list = |id: usize| Piece::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#).into_bytes());
+    let count = 1_000;
+    let pieces = std::iter::once(Piece::Line(hello().into_bytes())).chain((1..=count).map(list)).collect();
+    input_sender.try_send(Input::Pieces(pieces)).expect("there is room");
+    input_sender.try_send(Input::End).expect("there is room");
+    let channels = Channels { input, events, event_sender, output };
+    let process = Process { permits: Permits::of_one(&limits), parent: Parent::nobody() };
+    let (_opener, gate): (Opener<()>, _) = sync_channel(0);
+    let dispatcher = Dispatcher::new(limits, Arc::new(Misbehaving(Mutex::new(gate))), channels, process);
+    let serving = std::thread::Builder::new().spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime can be built");
+        runtime.block_on(dispatcher.run())
+    });
+    let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
+    let (mut answered, mut most, mut largest) = (0, 0, 0);
+    while answered <= count {
+        // The client is slow: whenever it looks, no more waits than there is room for, and one answer.
+        most = most.max(waiting());
+        let line = lines.next().expect("there is more").expect("the pipe can be read");
+        (answered, largest) = (answered + 1, largest.max(line.len()));
+    }
+    assert!(count * largest > PIPE, "all answers are more than a pipe takes");
+    assert!(most <= (64 << 10) + largest + 1, "{most} bytes wait");
+    assert_eq!(serving.expect("a thread can be started").join().expect("it does not panic"), Ending::InputEnded);
+}
+
 /// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     run_after(Vec::new(), limits, lines)
@@ -191,4 +228,39 @@ fn calls_that_wait_without_a_permit_are_bounded_too() {
     let served = all.iter().filter(|(text, _)| text.contains("timed out")).count();
     let refused = all.iter().filter(|(text, _)| text.contains("busy")).count();
     assert!((1..=most).contains(&served) && served + refused == 20, "{served} served, {refused} refused");
+}
+
+#[test]
+fn calls_that_do_not_stop_are_bounded_although_their_permits_are_free() {
+    let limits = Limits { lingering_calls: 1, end_grace: Duration::from_secs(20), ..Limits::default() };
+    let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#.to_owned();
+    let lines = [hello(), call(1, "trace", r#"{"symbol":"x"}"#), cancelled, call(2, "overview", "{}")];
+    let (messages, _) = run(limits, &lines);
+    let refused = answers(&messages, 2);
+    assert!(refused.len() == 1 && refused[0].1 && refused[0].0.contains("have not stopped yet"), "{refused:?}");
+    assert_eq!(answers(&messages, 1), [], "it was cancelled");
+}
+
+#[test]
+fn answers_that_wait_for_the_rest_of_their_array_are_bounded() {
+    let limits = Limits {
+        output_bytes: 32 << 10,
+        deadline: Some(Duration::from_millis(60)),
+        index_wait: Duration::from_millis(40),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let list = |id: u64| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#);
+    // The first does not return before its deadline, so the others wait for it.
+    let members: Vec<String> = [call(1, "trace", r#"{"symbol":"x"}"#)].into_iter().chain((2..=20).map(list)).collect();
+    let lines = [hello().replace("2025-11-25", "2025-03-26"), format!("[{}]", members.join(",")), list(21)];
+    let (messages, _) = run(limits, &lines);
+    let array = messages.iter().find_map(Value::as_array).expect("it is answered in an array");
+    assert_eq!(array.len(), 20, "each has its answer");
+    let served = array.iter().filter(|answer| answer["result"]["tools"].is_array()).count();
+    let refused =
+        array.iter().filter(|answer| answer["error"]["message"].as_str().is_some_and(|text| text.contains("too large")));
+    assert!(served > 0 && served + refused.count() == 19, "{served} of 19 are served");
+    assert!(served < 15, "{served}");
+    assert!(messages.iter().any(|message| message["id"] == 21 && message["result"].is_object()), "others go on");
 }

@@ -17,9 +17,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Upstreams at once.
-pub(super) const MOST_UPSTREAMS: usize = 16;
+pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
 /// Tools of all upstreams together.
-const MOST_TOOLS: usize = 256;
+pub(in crate::server) const MOST_TOOLS: usize = 256;
 /// The longest name of an upstream.
 const NAME: usize = 24;
 /// The pause after the first failure to connect; it doubles up to the longest.

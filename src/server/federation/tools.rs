@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 /// What stands between the name of an upstream and the name of its tool. No name of an upstream has it.
 pub(super) const BETWEEN: &str = "__";
 /// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64 letters.
-const NAME: usize = 50;
+pub(in crate::server) const NAME: usize = 50;
 /// The longest description, in bytes.
-const DESCRIPTION: usize = 1024;
+pub(in crate::server) const DESCRIPTION: usize = 1024;
 /// The largest schema of arguments, in bytes.
-const SCHEMA: usize = 8 << 10;
+pub(in crate::server) const SCHEMA: usize = 8 << 10;
 /// What was left out is named up to this number; beyond it is counted.
 const NAMED: usize = 5;
 

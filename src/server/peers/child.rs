@@ -3,6 +3,7 @@
 //! The process gets a group of its own, so that what it starts ends with it. Its end is noticed without being taken
 //! (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal cannot hit a stranger.
 
+use crate::config::TOKEN_VARIABLE;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -13,7 +14,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How much of what a process writes to standard error is kept: the last of it.
-const TAIL_BYTES: usize = 16 << 10;
+pub(in crate::server) const TAIL_BYTES: usize = 16 << 10;
 /// How long a process that was killed may take to be gone before somebody else waits for it.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
@@ -102,8 +103,12 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ChildProcess {
-    /// Starts a command with its input, output and errors connected to this process.
+    /// Starts a command with its input, output and errors connected to this process. It gets our environment but for our token,
+    /// unless the command was given one of its own.
     pub fn start(mut command: Command) -> io::Result<Started> {
+        if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
+            command.env_remove(TOKEN_VARIABLE);
+        }
         // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
         command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());

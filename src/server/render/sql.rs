@@ -82,6 +82,9 @@ fn stopped(result: &SqlResult) -> Option<&'static str> {
             "the statement was stopped when there were enough rows; there are more: narrow it, or add LIMIT and OFFSET"
         }
         SqlBound::Size => "the statement was stopped because its rows are too large; choose fewer columns",
+        SqlBound::Memory => {
+            "the statement was stopped because it took more than 128 MB on its way; sort, group or join less; there may be more rows"
+        }
         SqlBound::Time => "the statement was stopped by the time limit; there may be more rows",
     })
 }

@@ -44,6 +44,7 @@ pub(in crate::server) fn sql(result: &SqlResult) -> Value {
             SqlBound::Rows => "rows",
             SqlBound::Size => "size",
             SqlBound::Time => "time",
+            SqlBound::Memory => "memory",
         }),
     })
 }

@@ -7,15 +7,51 @@ use crate::faults::{Fault, planted};
 use crate::source;
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+/// Which directories a session is about.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// The repository of calls that name none, if it was named when the process was started.
+    pub root: Option<PathBuf>,
+    /// Directories, by their canonical paths: the session is about these and what is below them. None: about every directory.
+    pub within: Option<Arc<[PathBuf]>>,
+}
+
+impl From<Option<PathBuf>> for Reach {
+    fn from(root: Option<PathBuf>) -> Self {
+        Self { root, within: None }
+    }
+}
+
+impl Reach {
+    fn has(&self, root: &Path) -> bool {
+        self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
+    }
+
+    /// Whether it was named when the process was started: this very directory, not one above it.
+    fn names(&self, root: &Path) -> bool {
+        let is_own = self.root.as_ref().and_then(|own| own.canonicalize().ok()).is_some_and(|own| own == root);
+        is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
+    }
+
+    /// What is said of a directory that is not in it, whether it is there or not.
+    fn outside(&self) -> Unavailable {
+        let within: Vec<String> =
+            self.within.iter().flat_map(|within| within.iter()).map(|top| top.display().to_string()).collect();
+        unavailable(
+            "over HTTP only directories can be asked about that the runtime was started for, and those below them",
+            &format!("name one at or below {}; `cograph serve --http … --allow DIR` adds others", within.join(", ")),
+        )
+    }
+}
 
 /// The choice. The directory that the server was started with comes first, then the one that the client has named, then what
 /// it works on, then where the process was started.
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
-    /// Given when the process was started.
-    root: Option<PathBuf>,
+    reach: Reach,
     state: Mutex<State>,
     /// Woken when the client has said what it works on.
     told: Condvar,
@@ -37,12 +73,8 @@ struct State {
 impl Chosen {
     /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
     /// finds out.
-    pub(super) fn new(
-        config: Result<Config, Unavailable>,
-        root: Option<PathBuf>,
-        on_change: impl Fn() + Send + Sync + 'static,
-    ) -> Self {
-        Self { config, root, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
+    pub(super) fn new(config: Result<Config, Unavailable>, reach: Reach, on_change: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { config, reach, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
     }
 
     /// The settings from outside.
@@ -52,7 +84,7 @@ impl Chosen {
 
     /// Whether it matters what the client works on.
     pub(super) fn asks_client(&self) -> bool {
-        self.root.is_none() && self.state().named.is_none()
+        self.reach.root.is_none() && self.state().named.is_none()
     }
 
     /// The client names its repository itself: exactly this directory. A directory that the process was started with comes first.
@@ -81,13 +113,13 @@ impl Chosen {
         self.told.notify_all();
         let changed = state.client != directories && state.seen.take().is_some();
         state.client = directories;
-        changed && self.root.is_none() && state.named.is_none()
+        changed && self.reach.root.is_none() && state.named.is_none()
     }
 
     /// The repository that `named` means, or the chosen one.
     pub(super) fn find(&self, named: Option<&str>) -> Result<Repository, Unavailable> {
         let config = self.config()?;
-        let found = match (named, &self.root) {
+        match (named, &self.reach.root) {
             (Some(named), _) => {
                 let path = Path::new(named);
                 if let (true, Some(cache)) = (planted(Fault::NameAsFile), &config.cache_directory) {
@@ -99,23 +131,48 @@ impl Chosen {
                         "leave it out for the repository of this session",
                     ));
                 }
-                config.repository_around(path).and_then(|repository| source::meant(config, repository))
+                self.meant(config, self.around(config, path)?)
             }
-            (None, Some(root)) => config.repository_at(root),
+            (None, Some(root)) => self.at(config, root),
             (None, None) => {
                 let (named, client) = {
                     let state = self.state();
                     (state.named.clone(), state.client.clone())
                 };
                 if let Some(named) = named {
-                    return config.repository_at(&named).map_err(|error| unavailable(&error.to_string(), error.hint()));
+                    return self.at(config, &named);
                 }
-                let usable = client.iter().find_map(|directory| config.repository_around(directory).ok());
-                let found = usable.map_or_else(|| config.default_repository(), Ok);
-                found.and_then(|repository| source::meant(config, repository))
+                if let Some(usable) = client.iter().find_map(|directory| self.around(config, directory).ok()) {
+                    return self.meant(config, usable);
+                }
+                let found = config.default_repository().map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+                if self.reach.has(&found.root) { self.meant(config, found) } else { Err(self.reach.outside()) }
             }
-        };
-        found.map_err(|error| unavailable(&error.to_string(), error.hint()))
+        }
+    }
+
+    /// The repository at exactly this directory.
+    fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
+        match config.repository_at(directory) {
+            Ok(found) if self.reach.has(&found.root) => Ok(found),
+            Err(error) if self.reach.within.is_none() => Err(unavailable(&error.to_string(), error.hint())),
+            Ok(_) | Err(_) => Err(self.reach.outside()),
+        }
+    }
+
+    /// The repository that contains this directory, as far as the session may ask about it.
+    fn around(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
+        let exact = self.at(config, directory)?;
+        let found = config.repository_around(directory).map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+        Ok(if self.reach.has(&found.root) { found } else { exact })
+    }
+
+    /// The repository, unless it is one by accident. One that was named when the process was started is none.
+    fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
+        if self.reach.names(&found.root) {
+            return Ok(found);
+        }
+        source::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
     /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.
@@ -147,7 +204,6 @@ mod tests {
     use super::*;
     use crate::config::ConfigError;
     use std::ffi::OsString;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;
 
@@ -165,14 +221,14 @@ mod tests {
         for directory in [&project, &one, &two] {
             std::fs::create_dir(directory).expect("the directory is new");
         }
-        let chosen = Chosen::new(config(&project), None, || {});
+        let chosen = Chosen::new(config(&project), Reach::default(), || {});
         let root = |chosen: &Chosen| chosen.find(None).expect("there is one").root;
         assert_eq!(root(&chosen), project);
         chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
         assert_eq!(root(&chosen), one);
         chosen.set_client(Vec::new());
         assert_eq!(root(&chosen), project);
-        let given = Chosen::new(config(&project), Some(two.clone()), || {});
+        let given = Chosen::new(config(&project), Reach::from(Some(two.clone())), || {});
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
         chosen.set_root(two.clone());
@@ -181,10 +237,38 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_is_about_some_directories_is_about_no_others_however_they_are_named() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let [outer, inner, other] = ["outer", "outer/inner", "other"].map(|name| top.join(name));
+        for directory in [&outer, &inner, &other, &inner.join("deep")] {
+            std::fs::create_dir(directory).expect("the directory is new");
+        }
+        std::fs::create_dir(outer.join(".git")).expect("the directory is new");
+        std::os::unix::fs::symlink(&other, inner.join("link")).expect("the name is free");
+        let within: Arc<[PathBuf]> = [inner.clone()].into();
+        let session = |root| Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {});
+        let named = |path: &Path| session(None).find(path.to_str()).map(|found| found.root);
+        assert_eq!(named(&inner), Ok(inner.clone()), "the repository around it is outside");
+        assert_eq!(named(&inner.join("deep")), Ok(inner.join("deep")));
+        let refused = session(None).reach.outside();
+        for path in [&outer, &other, &inner.join("link"), &inner.join(".."), &inner.join("missing"), Path::new("/missing")] {
+            assert_eq!(named(path), Err(refused.clone()), "{}", path.display());
+        }
+        let chosen = session(None);
+        assert_eq!(chosen.find(None).map(|found| found.root), Err(refused.clone()), "where the process was started");
+        chosen.set_client(vec![other.clone(), inner.clone()]);
+        assert_eq!(chosen.find(None).map(|found| found.root), Ok(inner.clone()));
+        chosen.set_root(other.clone());
+        assert_eq!(chosen.find(None).map(|found| found.root), Err(refused));
+        assert_eq!(session(Some(inner.clone())).find(None).map(|found| found.root), Ok(inner));
+    }
+
+    #[test]
     fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let chosen = Chosen::new(config(Path::new("/no such directory")), None, || {});
+        let chosen = Chosen::new(config(Path::new("/no such directory")), Reach::default(), || {});
         chosen.await_client();
         chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
         std::thread::scope(|scope| {
@@ -209,7 +293,7 @@ mod tests {
         let count_one = move || {
             count.fetch_add(1, Ordering::SeqCst);
         };
-        let chosen = Chosen::new(config(&top), None, count_one);
+        let chosen = Chosen::new(config(&top), Reach::default(), count_one);
         let state = |generation| Identity { uid: 1, generation };
         chosen.answered_from(&top, state(1));
         assert_eq!(told.load(Ordering::SeqCst), 0, "the first answer is no change");

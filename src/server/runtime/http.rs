@@ -1,18 +1,21 @@
-//! Clients over HTTP: one address that takes messages by POST, streams by GET and farewells by DELETE. Behind it are the same
+//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends sessions by DELETE. Behind it are the same
 //! sessions as behind the socket; a request of the stateless era is a session of one request. Checks who may come (`guard`),
-//! then moves messages between requests and sessions (`bridge`); knows nothing of what they say.
+//! reads what they send within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows nothing of what
+//! they say.
 
-mod bridge;
+pub(in crate::server) mod body;
+pub(in crate::server) mod bridge;
 mod guard;
 
 use super::sessions::Sessions;
-use crate::server::message::{self, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
+use crate::server::message::{self, INVALID_REQUEST, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
 use crate::server::{protocol, requests};
+use body::Budget;
 use bridge::{Bridge, Delivery};
 pub(super) use guard::Guard;
 pub use guard::{BearerToken, HttpListening};
 use http_body_util::combinators::BoxBody;
-use http_body_util::{BodyExt, Channel, Full, Limited};
+use http_body_util::{BodyExt, Channel, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::service::service_fn;
@@ -30,13 +33,15 @@ use tokio::sync::Semaphore;
 /// The path of the address.
 const ENDPOINT: &str = "/mcp";
 /// Connections that may be open at once.
-const MOST_CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, and for its body.
-const READ: Duration = Duration::from_secs(30);
+pub(in crate::server) const MOST_CONNECTIONS: usize = 512;
+/// How long a client may take for the head of a request, for its body, and to read any of a stream that waits for it.
+pub(in crate::server) const READ: Duration = Duration::from_secs(30);
 /// A session without a request or an open stream for so long is ended.
-const IDLE: Duration = Duration::from_secs(600);
-/// The same for a session whose client had a stream and has let it go.
-const LEFT: Duration = Duration::from_secs(30);
+pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
+/// The same for a session whose client has closed its stream, or has not come back after its first message.
+pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
+/// How long a new client waits for the end of a session that gives way to its own.
+const GIVE_WAY: Duration = Duration::from_secs(1);
 /// Time between two looks for those.
 pub(super) const SWEEP: Duration = Duration::from_secs(5);
 /// A stream on which nothing was sent for so long gets a sign of life.
@@ -57,6 +62,7 @@ pub(super) struct Http {
     guard: Guard,
     longest: usize,
     connections: Arc<Semaphore>,
+    budget: Budget,
     open: Mutex<BTreeMap<String, Arc<Bridge>>>,
 }
 
@@ -64,21 +70,22 @@ impl Http {
     /// Takes clients in for these sessions.
     pub(super) fn new(sessions: Sessions, guard: Guard, longest: usize) -> Arc<Self> {
         let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-        Arc::new(Self { sessions, guard, longest, connections, open: Mutex::default() })
+        Arc::new(Self { sessions, guard, longest, connections, budget: Budget::new(), open: Mutex::default() })
     }
 
     /// Takes the next client that comes.
     pub(super) async fn accept(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
         let (stream, _) = listener.accept().await?;
-        match Arc::clone(&self.connections).try_acquire_owned() {
-            Ok(permit) => {
+        let permit = Arc::clone(&self.connections).try_acquire_owned().ok();
+        match permit.zip(self.budget.take(body::CONNECTION)) {
+            Some(held) => {
                 let own = Arc::clone(self);
                 tokio::spawn(async move {
                     own.connection(stream).await;
-                    drop(permit);
+                    drop(held);
                 });
             }
-            Err(_) => tracing::warn!("a client is turned away: {MOST_CONNECTIONS} connections are open"),
+            None => tracing::warn!("a client is turned away: too many connections, or too much under way in them"),
         }
         Ok(())
     }
@@ -90,14 +97,15 @@ impl Http {
             async move { Ok::<_, Infallible>(own.serve(request).await) }
         });
         let mut http = hyper::server::conn::http1::Builder::new();
-        let served = http.timer(TokioTimer::new()).header_read_timeout(READ).serve_connection(TokioIo::new(stream), serve);
+        http.timer(TokioTimer::new()).header_read_timeout(READ).max_buf_size(body::BUFFER);
+        let served = http.serve_connection(TokioIo::new(stream), serve);
         if let Err(error) = served.await {
             tracing::debug!(%error, "a connection has ended");
         }
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>) -> Answer {
-        if let Err((status, why)) = self.guard.admit(request.headers()) {
+        if let Err((status, why)) = self.guard.admit(request.uri(), request.headers()) {
             return plain(status, why);
         }
         if request.uri().path() != ENDPOINT {
@@ -120,14 +128,13 @@ impl Http {
 
     async fn post(&self, request: Request<Incoming>) -> Result<Answer, Box<Answer>> {
         let (head, body) = request.into_parts();
-        let collected = tokio::time::timeout(READ, Limited::new(body, self.longest).collect()).await;
-        let body = match collected {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(_)) => return Err(Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too long, or was cut off"))),
-            Err(_) => return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, "the message does not come"))),
-        };
-        // Line ends are blanks between the parts of a message: within text they are escaped.
-        let line: Vec<u8> = body.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }).collect();
+        if !guard::is_json(&head.headers) {
+            return Err(Box::new(plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the message is application/json")));
+        }
+        let longest = if self.known(&head.headers).is_ok() { self.longest } else { body::BEFORE_SESSION.min(self.longest) };
+        let read = body::read(body, longest, READ, &self.budget).await;
+        // The share is held until the session has the message.
+        let (line, _share) = read.map_err(|(status, why)| Box::new(plain(status, why)))?;
         let parsed = message::parse(&line);
         if let Message::Invalid(id, error) = parsed {
             return Err(Box::new(refusal(StatusCode::BAD_REQUEST, id.as_ref(), error)));
@@ -138,30 +145,43 @@ impl Http {
             if let (Message::Request(request), Err(error)) = (&parsed, check_headers(&parsed, &head.headers)) {
                 return Err(Box::new(refusal(StatusCode::BAD_REQUEST, Some(&request.id), error)));
             }
-            let bridge = Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))?;
-            return Ok(deliver(bridge.post(&parsed, line, true).await, streams, Some(bridge)).await);
+            return match parsed {
+                Message::Request(_) => {
+                    let bridge = self.begin().await?;
+                    Ok(deliver(bridge.post(&parsed, line, true).await, streams, Some(bridge)).await)
+                }
+                Message::Batch(_) => {
+                    let error = RpcError::new(INVALID_REQUEST, "arrays of messages belong to version 2025-03-26 only");
+                    Err(Box::new(refusal(StatusCode::BAD_REQUEST, None, error)))
+                }
+                // Without a session it is about nothing: there is no request to cancel and no question that it answers.
+                _ => Ok(plain(StatusCode::ACCEPTED, "")),
+            };
         }
         if declared.is_some_and(|version| !protocol::is_known(version)) {
             return Err(Box::new(plain(StatusCode::BAD_REQUEST, "this version of the protocol is not spoken")));
         }
         let first = matches!(&parsed, Message::Request(request) if &*request.method == "initialize");
         if first {
-            let bridge = Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))?;
+            let bridge = self.begin().await?;
             let name = guard::random_name().map_err(|error| Box::new(busy(&error)))?;
             let mut answer = deliver(bridge.post(&parsed, line, streams).await, streams, None).await;
             if let Ok(value) = HeaderValue::from_str(&name) {
                 answer.headers_mut().insert(SESSION, value);
             }
+            // Not before: a client that hangs up while it waits leaves no session.
             self.open().insert(name, bridge);
             return Ok(answer);
         }
         let (_, bridge) = self.known(&head.headers)?;
+        bridge.comes_back();
         Ok(deliver(bridge.post(&parsed, line, streams).await, streams, None).await)
     }
 
     /// The stream for what the session says by itself.
     fn get(&self, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
         let (_, bridge) = self.known(headers)?;
+        bridge.comes_back();
         if !accepts(headers, "text/event-stream") {
             return Err(Box::new(plain(StatusCode::NOT_ACCEPTABLE, "the answer is a stream of events")));
         }
@@ -177,15 +197,33 @@ impl Http {
         found.map(|bridge| (name.to_owned(), bridge)).ok_or_else(|| Box::new(plain(StatusCode::NOT_FOUND, "no such session")))
     }
 
+    /// Begins a session. Where there are too many, one gives way that nobody uses.
+    async fn begin(&self) -> Result<Arc<Bridge>, Box<Answer>> {
+        self.sessions.room_over_http(GIVE_WAY, || self.make_room()).await;
+        Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))
+    }
+
+    /// Ends the session that has been idle longest, first of those whose client has gone as far as can be told; a client that has only
+    /// been silent for a moment keeps its own.
+    fn make_room(&self) {
+        let now = Instant::now();
+        let mut open = self.open();
+        let idle = open.iter().filter_map(|(name, bridge)| bridge.idle(now).map(|(idle, is_gone)| (is_gone, idle, name)));
+        let longest = idle.filter(|(is_gone, idle, _)| *is_gone || *idle >= LEFT).max().map(|(_, _, name)| name.clone());
+        if let Some(bridge) = longest.and_then(|name| open.remove(&name)) {
+            bridge.end();
+        }
+    }
+
     /// Ends the sessions that nobody uses, and forgets those that have ended.
     pub(super) fn sweep(&self) {
         let now = Instant::now();
         self.open().retain(|_, bridge| {
-            let stays = bridge.is_open() && !bridge.is_idle(now, IDLE, LEFT);
-            if !stays {
+            let is_over = bridge.idle(now).is_some_and(|(idle, is_gone)| idle > if is_gone { LEFT } else { IDLE });
+            if is_over {
                 bridge.end();
             }
-            stays
+            bridge.is_open() && !is_over
         });
     }
 
@@ -225,13 +263,14 @@ fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Brid
                     Ok(None) => return,
                     Ok(Some((frame, true))) => {
                         // A client that is gone misses it.
-                        let _ = sender.send_data(event(&frame)).await;
+                        let _ = tokio::time::timeout(READ, sender.send_data(event(&frame))).await;
                         return;
                     }
                     Ok(Some((frame, false))) => event(&frame),
                 },
             };
-            if sender.send_data(event).await.is_err() {
+            // One that reads nothing for so long is as good as gone.
+            if !matches!(tokio::time::timeout(READ, sender.send_data(event)).await, Ok(Ok(()))) {
                 return;
             }
         }

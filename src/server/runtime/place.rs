@@ -1,7 +1,8 @@
 //! The place of a runtime: its socket in a directory of the user's, and the lock that only one process holds. The lock decides
-//! who may remove a socket that a dead process has left; the system releases it with the process, however that ends.
+//! who may remove a socket that a dead process has left; the system releases it with the process, however that ends. Next to the socket
+//! is the token that clients over HTTP show, if none was given: who can read the one can use the other.
 
-use super::ServeError;
+use super::{BearerToken, ServeError};
 use crate::faults::{Fault, planted};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -31,6 +32,54 @@ impl Place {
         listener.set_nonblocking(true).map_err(failed)?;
         Ok((Self { socket: socket.to_path_buf(), _lock: lock }, listener))
     }
+}
+
+/// The longest file that can hold a token, in bytes.
+const TOKEN_BYTES: usize = 1 << 10;
+
+impl Place {
+    /// The token of this place and its file. It stays from one start to the next, so that clients that have it go on.
+    pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
+        let mut path = OsString::from(&self.socket);
+        path.push(".token");
+        let path = PathBuf::from(path);
+        if let Some(token) = read_token(&path) {
+            return Ok((token, path));
+        }
+        let made = make_token(&path).map_err(|source| ServeError::Token { path: path.clone(), source })?;
+        Ok((made, path))
+    }
+}
+
+/// The token in a file that is the user's alone; none if it is anything else.
+fn read_token(path: &Path) -> Option<BearerToken> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let found = rustix::fs::fstat(&file).ok()?;
+    let is_own = found.st_uid == rustix::process::geteuid().as_raw();
+    let is_open = Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO);
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || !is_own || is_open {
+        return None;
+    }
+    let mut bytes = [0; TOKEN_BYTES];
+    let length = rustix::io::pread(&file, &mut bytes, 0).ok()?;
+    BearerToken::new(std::str::from_utf8(&bytes[..length]).ok()?)
+}
+
+/// Makes a token and its file, in place of whatever is there.
+fn make_token(path: &Path) -> io::Result<BearerToken> {
+    let (token, text) = BearerToken::random()?;
+    match rustix::fs::unlink(path) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    let line = format!("{text}\n");
+    if rustix::io::write(&file, line.as_bytes())? < line.len() {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    Ok(token)
 }
 
 impl Drop for Place {
@@ -122,6 +171,26 @@ mod tests {
         drop(UnixListener::bind(&socket).expect("the name is free"));
         assert!(socket.exists(), "a process that is killed leaves its socket");
         drop(Place::take(&socket).expect("nobody holds the lock"));
+    }
+
+    #[test]
+    fn a_token_is_made_once_and_one_that_others_could_read_or_have_put_there_is_made_anew() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let (place, _listener) = Place::take(&place.path().join("own/socket")).expect("nobody is there");
+        let (first, path) = place.token().expect("it can be made");
+        let mode = || std::fs::symlink_metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode(), 0o100_600);
+        assert_eq!(place.token().expect("it is there"), (first.clone(), path.clone()));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+        let (second, _) = place.token().expect("it can be made");
+        assert!(second != first && mode() == 0o100_600);
+        let elsewhere = path.with_file_name("elsewhere");
+        std::fs::rename(&path, &elsewhere).expect("it is ours");
+        std::os::unix::fs::symlink(&elsewhere, &path).expect("the name is free");
+        let (third, _) = place.token().expect("it can be made");
+        assert!(third != second && mode() == 0o100_600, "no link is followed");
+        std::fs::write(&path, "short").expect("it is ours");
+        assert!(place.token().expect("it can be made").0 != third);
     }
 
     #[test]

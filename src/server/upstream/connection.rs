@@ -21,15 +21,19 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// The longest line that is taken from a peer, in bytes.
-const LINE: usize = 8 << 20;
-/// Bytes that may wait to be written to a peer.
-const WAITING: usize = 16 << 20;
+pub(in crate::server) const LINE: usize = 8 << 20;
+/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is left.
+pub(in crate::server) const WAITING: usize = 16 << 20;
 /// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
-const SILENCE: Duration = Duration::from_secs(10);
+pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
 /// Lines without meaning that are passed over before a connection is given up.
-const NONSENSE: usize = 100;
+pub(in crate::server) const NONSENSE: usize = 100;
 /// The longest text of a peer in an error, in bytes.
-const QUOTED: usize = 300;
+pub(in crate::server) const QUOTED: usize = 300;
+/// What is said of a peer that does not read what it is sent.
+const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
+/// Bytes of an error's message that are kept.
+pub(in crate::server) const MESSAGE: usize = 4 << 10;
 
 /// See the module.
 pub(super) struct Connection {
@@ -69,6 +73,17 @@ struct News {
     progress: Option<(u32, String)>,
     cancelled: bool,
     end: Option<Result<Value, NoResult>>,
+}
+
+/// What a line of a peer was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Taken {
+    /// A message.
+    Message,
+    /// Nothing that means anything.
+    Nonsense,
+    /// A question for whose answer there is no room.
+    Unread,
 }
 
 /// Why a connection gives no result.
@@ -168,6 +183,9 @@ impl Connection {
     /// Asks, and waits for the answer.
     pub(super) fn request(&self, question: &Question, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
         let waiting = Arc::new(Waiting::default());
+        if !self.output.has_room() {
+            return answered(UNREAD);
+        }
         let id = self.enter(&waiting)?;
         let mut params = question.params.clone();
         if self.state().is_stateless {
@@ -213,7 +231,11 @@ impl Connection {
                     (heard, asked) = (Instant::now(), false);
                     let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the connection".to_owned() };
                     for piece in pieces {
-                        nonsense += usize::from(!self.take(piece));
+                        match self.take(piece) {
+                            Taken::Message => {}
+                            Taken::Nonsense => nonsense += 1,
+                            Taken::Unread => return UNREAD.to_owned(),
+                        }
                     }
                     if nonsense > NONSENSE {
                         return "what it says are no messages of the protocol".to_owned();
@@ -232,14 +254,14 @@ impl Connection {
         }
     }
 
-    /// Takes one line. False if it means nothing.
-    fn take(&self, piece: Piece) -> bool {
+    /// Takes one line.
+    fn take(&self, piece: Piece) -> Taken {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
                 if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id)) {
                     waiting.end(answered("the answer is longer than a message may be"));
-                    return true;
+                    return Taken::Message;
                 }
                 return self.unmeaning();
             }
@@ -264,6 +286,7 @@ impl Connection {
                     });
                 }
             }
+            Message::Request(_) if !self.output.has_room() => return Taken::Unread,
             Message::Request(request) => self.answer(&request),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => self.on_progress(&Value::Object(params)),
@@ -272,17 +295,16 @@ impl Connection {
             },
             Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
         }
-        true
+        Taken::Message
     }
 
     /// Something that means nothing: whoever shakes hands need not wait for more of it.
-    fn unmeaning(&self) -> bool {
+    fn unmeaning(&self) -> Taken {
         // Programs greet people where they should greet their client.
-        if self.process.is_some() {
-            return false;
+        if self.process.is_none() {
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
         }
-        self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
-        false
+        Taken::Nonsense
     }
 
     /// The handshake comes to nothing, if it is still under way.
@@ -357,10 +379,9 @@ fn is_stopped(result: &Value) -> bool {
 }
 
 fn error_of(error: &Value) -> NoResult {
-    NoResult::Answered {
-        code: error["code"].as_i64().unwrap_or_default(),
-        message: error["message"].as_str().unwrap_or_default().to_owned(),
-    }
+    let message = error["message"].as_str().unwrap_or_default();
+    let end = message.floor_char_boundary(MESSAGE);
+    NoResult::Answered { code: error["code"].as_i64().unwrap_or_default(), message: message[..end].to_owned() }
 }
 
 fn answered(message: &str) -> Result<Value, NoResult> {
@@ -389,3 +410,6 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
         news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests and their answers at the
 //! other. A message that cannot be delivered, or whose answer breaks off, ends the stream, as a socket would.
 
+use super::connection::LINE;
 use super::target::{NoWire, Wire, wire_of};
 use crate::server::message::{self, Message};
 use crate::server::protocol;
@@ -23,10 +24,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// The longest line of an answer, in bytes.
-const LINE: usize = 8 << 20;
-/// Lines that may wait to be taken.
-const WAITING: usize = 64;
+/// Lines that may wait to be taken: each can be as long as a line may be.
+pub(in crate::server) const WAITING: usize = 4;
 /// The version that is spoken, and the header that says so.
 const VERSION: (&str, &str) = ("mcp-protocol-version", super::VERSION);
 const SESSION: &str = "mcp-session-id";

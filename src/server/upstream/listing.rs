@@ -8,17 +8,21 @@ use std::time::{Duration, Instant};
 
 /// What bounds a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Bounds {
+pub(in crate::server) struct Bounds {
     /// Pages that are asked for.
-    pub(super) pages: usize,
+    pub(in crate::server) pages: usize,
     /// Entries that are taken.
-    pub(super) items: usize,
+    pub(in crate::server) items: usize,
+    /// Memory that they take together, in bytes.
+    pub(in crate::server) bytes: usize,
     /// Time for all of it.
-    pub(super) time: Duration,
+    pub(in crate::server) time: Duration,
 }
 
 /// What bounds every list of a peer.
-pub(super) const BOUNDS: Bounds = Bounds { pages: 100, items: 10_000, time: Duration::from_secs(10) };
+pub(in crate::server) const BOUNDS: Bounds = Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
+/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is known.
+pub(in crate::server) const CURSOR: usize = 4 << 10;
 
 /// The tools of a peer as it describes them, unchecked.
 #[derive(Clone, PartialEq, Debug)]
@@ -37,6 +41,7 @@ pub(super) fn list(
     let until = Instant::now() + bounds.time;
     let too_long = |tools| Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())));
     let (mut tools, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
+    let mut bytes = 0;
     for _ in 0..bounds.pages {
         // One that answers at once, and for ever, is left too.
         if Instant::now() >= until {
@@ -52,13 +57,22 @@ pub(super) fn list(
         if let Some(Value::Array(items)) = page.get_mut("tools").map(Value::take) {
             let room = bounds.items - tools.len();
             let fits = items.len() <= room;
-            tools.extend(items.into_iter().take(room));
+            for item in items.into_iter().take(room) {
+                bytes += weight(&item);
+                if bytes > bounds.bytes {
+                    return Ok(incomplete(tools, format!("its entries take more than {} MB", bounds.bytes >> 20)));
+                }
+                tools.push(item);
+            }
             if !fits {
                 return Ok(incomplete(tools, format!("it has more than {} entries", bounds.items)));
             }
         }
         match page.get("nextCursor").and_then(Value::as_str) {
             None => return Ok(Listing { tools, incomplete: None }),
+            Some(next) if next.len() > CURSOR => {
+                return Ok(incomplete(tools, format!("the name of a page is longer than {CURSOR} bytes")));
+            }
             Some(next) if !cursors.insert(next.to_owned()) => {
                 return Ok(incomplete(tools, "a page was named twice".to_owned()));
             }
@@ -66,6 +80,20 @@ pub(super) fn list(
         }
     }
     Ok(incomplete(tools, format!("it has more than {} pages", bounds.pages)))
+}
+
+/// What a value takes in memory, roughly.
+fn weight(value: &Value) -> usize {
+    let more = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        // A name is text of its own, and is found by its hash.
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| size_of::<(usize, String)>() + name.len() + weight(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + more
 }
 
 fn incomplete(tools: Vec<Value>, why: String) -> Listing {
@@ -104,6 +132,19 @@ mod tests {
         let (listing, asked) = list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
         assert_eq!((listing.tools.len(), asked), (10_000, 2));
         assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    #[test]
+    fn a_list_is_bounded_by_what_it_takes_in_memory_and_by_the_names_of_its_pages() {
+        let heavy = json!({"name": "t", "inputSchema": {"type": "object", "x": vec![0; 50_000]}});
+        let (listing, asked) = list_of(|number| json!({"tools": [heavy.clone()], "nextCursor": format!("c{number}")}));
+        let fit = BOUNDS.bytes / weight(&heavy);
+        assert!(fit >= 2, "the entry alone fits");
+        assert_eq!((listing.tools.len(), asked), (fit, fit + 1));
+        assert_eq!(listing.incomplete.as_deref(), Some("its entries take more than 16 MB"));
+        let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "c".repeat(CURSOR + 1)}));
+        assert_eq!((listing.tools.len(), asked), (1, 1));
+        assert_eq!(listing.incomplete.as_deref(), Some("the name of a page is longer than 4096 bytes"));
     }
 
     /// Lists from a peer over a socket that answers the n-th question with this page, and none for which there is no page.
@@ -151,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_time_is_for_all_pages_together() {
-        let bounds = Bounds { time: Duration::from_millis(50), pages: usize::MAX, items: usize::MAX };
+        let bounds = Bounds { time: Duration::from_millis(50), pages: usize::MAX, items: usize::MAX, bytes: usize::MAX };
         let (mut asked, mut untils) = (0, HashSet::new());
         let listing = list(bounds, |_, until| {
             asked += 1;

@@ -8,7 +8,7 @@ use crate::server::session::Stream;
 use hyper::Uri;
 use std::fmt;
 use std::io;
-use std::net::Shutdown;
+use std::net::{IpAddr, Shutdown};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,6 +63,16 @@ impl Target {
             },
             Some(_) => wrong("an address begins with http:// or https://"),
         }
+    }
+
+    /// What a user should know of it: that its token is sent in the clear.
+    pub fn warning(&self) -> Option<String> {
+        let Self::Http { address, token: Some(_) } = self else { return None };
+        let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
+        let is_this_machine =
+            host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+        let is_clear = address.scheme_str() == Some("http") && !is_this_machine;
+        is_clear.then(|| format!("the token for {address} is sent in the clear: everyone on the way can read it; use https://"))
     }
 
     /// What is expected there: on this machine the same build; elsewhere it may be another.
@@ -169,6 +179,15 @@ mod tests {
     fn a_target_is_an_address_or_a_path() {
         for text in ["http://localhost:1/mcp", "https://far.example/mcp"] {
             assert!(matches!(Target::parse(text, None), Ok(Target::Http { .. })), "{text}");
+        }
+        let warning = |text: &str, token| Target::parse(text, token).expect("it is a target").warning();
+        let token = || BearerToken::new("a-token-of-some-length");
+        for text in ["http://far.example/mcp", "http://192.168.0.1:1/", "http://localhost.example/", "http://[2001:db8::1]/"] {
+            assert!(warning(text, token()).is_some_and(|warning| warning.contains("in the clear")), "{text}");
+            assert_eq!(warning(text, None), None, "{text}");
+        }
+        for text in ["https://far.example/mcp", "http://localhost:1/", "http://127.0.0.1/", "http://[::1]:7/", "/a/socket"] {
+            assert_eq!(warning(text, token()), None, "{text}");
         }
         for text in ["socket", "/a/b", "./a b"] {
             assert_eq!(Target::parse(text, None), Ok(Target::Socket(text.into())));

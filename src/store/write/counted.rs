@@ -1,6 +1,8 @@
 //! How often symbols are referred to after a change: as before, without what the change takes away and with what it adds. Costs
 //! what the change concerns, however large the graph is.
 
+use std::collections::hash_map::Entry;
+
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
@@ -63,12 +65,10 @@ impl Recounted {
     }
 
     fn of_file(&mut self, counts: &Counts<'_>, place: usize) -> rusqlite::Result<&mut Vec<u32>> {
-        if !self.now.contains_key(&place) {
-            let before = counts.of_file(place)?;
-            self.now.insert(place, before.clone());
-            self.before.insert(place, before);
-        }
-        Ok(self.now.get_mut(&place).expect("it was put in above"))
+        Ok(match self.now.entry(place) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(vacant) => vacant.insert(self.before.entry(place).or_insert(counts.of_file(place)?).clone()),
+        })
     }
 
     fn count(&mut self, counts: &Counts<'_>, symbol: SymbolRef) -> rusqlite::Result<Option<&mut u32>> {

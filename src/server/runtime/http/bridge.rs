@@ -9,26 +9,29 @@ use crate::server::upstream::http::write_all;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Messages that may wait for one request to take them; one that takes fewer is cut off.
-const WAITING: usize = 256;
+/// Messages that may wait for one request to take them; further ones that are no answer are dropped.
+pub(in crate::server) const WAITING: usize = 256;
 /// Messages that may wait for the session to take them.
 const SENDING: usize = 16;
 
-/// See the module.
+/// See the module. The session ends when the last owner drops this: the table of sessions, a request under way, or the stream of its
+/// answer. A request whose client hangs up leaves nothing behind.
 pub(super) struct Bridge {
     routes: Mutex<Routes>,
     sender: Sender<Vec<u8>>,
-    ending: Notify,
+    ending: Arc<Notify>,
 }
 
 struct Routes {
     is_open: bool,
+    /// The client knows its session: it has sent more than the first message.
+    is_known: bool,
     used: Instant,
     next: u64,
     /// Requests that wait, by a number of ours.
@@ -84,25 +87,35 @@ impl Bridge {
     /// Begins a session.
     pub(super) fn begin(sessions: &Sessions) -> io::Result<Arc<Self>> {
         let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        sessions.begin_inner(theirs)?;
+        sessions.begin_http(theirs)?;
         ours.set_nonblocking(true)?;
         let (read, write) = UnixStream::from_std(ours)?.into_split();
         let (sender, mut sent) = channel(SENDING);
-        let routes = Routes { is_open: true, used: Instant::now(), next: 0, posts: BTreeMap::new(), listening: None };
-        let bridge = Arc::new(Self { routes: Mutex::new(routes), sender, ending: Notify::new() });
-        let own = Arc::clone(&bridge);
+        let (posts, used) = (BTreeMap::new(), Instant::now());
+        let routes = Mutex::new(Routes { is_open: true, is_known: false, used, next: 0, posts, listening: None });
+        let bridge = Arc::new(Self { routes, sender, ending: Arc::default() });
+        let (own, ending) = (Arc::downgrade(&bridge), Arc::clone(&bridge.ending));
         tokio::spawn(async move {
             tokio::select! {
-                () = own.listen_to(&read) => {}
+                () = listen_to(&read, &own) => {}
+                // Ends with the last sender too, which the bridge has.
                 () = write_all(&write, &mut sent) => {}
-                () = own.ending.notified() => {}
+                () = ending.notified() => {}
             }
-            let mut routes = own.routes();
-            routes.is_open = false;
-            routes.posts.clear();
-            routes.listening = None;
+            if let Some(own) = own.upgrade() {
+                let mut routes = own.routes();
+                routes.is_open = false;
+                routes.posts.clear();
+                routes.listening = None;
+            }
         });
         Ok(bridge)
+    }
+
+    /// The client names its session.
+    pub(super) fn comes_back(&self) {
+        let mut routes = self.routes();
+        (routes.is_known, routes.used) = (true, Instant::now());
     }
 
     /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before its message is sent.
@@ -129,7 +142,9 @@ impl Bridge {
         });
         self.routes().used = Instant::now();
         // A session that has ended is noticed by whoever waits.
-        let _ = self.sender.send([&line[..], b"\n"].concat()).await;
+        let mut line = line;
+        line.push(b'\n');
+        let _ = self.sender.send(line).await;
         delivery
     }
 
@@ -149,41 +164,14 @@ impl Bridge {
         self.routes().is_open
     }
 
-    /// Whether nobody has used it for `idle`, or for `left` if its client has let go of the stream that it had.
-    pub(super) fn is_idle(&self, now: Instant, idle: Duration, left: Duration) -> bool {
+    /// How long nobody has used it, and whether its client has gone as far as can be told: it closed the stream that it had, or has
+    /// not sent anything since the answer to its first message. Nothing while a request or a stream is open.
+    pub(super) fn idle(&self, now: Instant) -> Option<(Duration, bool)> {
         let routes = self.routes();
-        let limit = match &routes.listening {
-            Some(listening) if !listening.is_closed() => return false,
-            Some(_) => left,
-            None => idle,
-        };
-        routes.posts.is_empty() && now.saturating_duration_since(routes.used) > limit
-    }
-
-    /// Takes what the session says, to its end.
-    async fn listen_to(&self, read: &tokio::net::unix::OwnedReadHalf) {
-        // Our own sessions keep to the bounds of their answers.
-        let mut splitter = Splitter::new(usize::MAX / 2);
-        let mut buffer = vec![0; 64 << 10];
-        loop {
-            if read.readable().await.is_err() {
-                return;
-            }
-            match read.try_read(&mut buffer) {
-                Ok(0) => return,
-                Ok(count) => {
-                    let mut pieces = Vec::new();
-                    splitter.push(&buffer[..count], &mut pieces);
-                    for piece in pieces {
-                        if let Piece::Line(line) = piece {
-                            self.route(line);
-                        }
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
-            }
+        if !routes.posts.is_empty() || routes.listening.as_ref().is_some_and(|listening| !listening.is_closed()) {
+            return None;
         }
+        Some((now.saturating_duration_since(routes.used), routes.listening.is_some() || !routes.is_known))
     }
 
     /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut off.
@@ -200,7 +188,7 @@ impl Bridge {
             Kind::Progress(token) => {
                 let post = routes.posts.values().find(|post| post.streams && (post.whole || post.token.as_ref() == Some(&token)));
                 if let Some(post) = post {
-                    let _ = post.frames.try_send((line, false));
+                    offer(&post.frames, line);
                 }
             }
             Kind::Other => {
@@ -209,7 +197,7 @@ impl Bridge {
                 let asks = matches!(parsed, Message::Request(_));
                 let any = routes.posts.values().filter(|post| asks && post.streams).map(|post| &post.frames).next_back();
                 if let Some(frames) = listening.or(whole).or(any) {
-                    let _ = frames.try_send((line, false));
+                    offer(frames, line);
                 }
             }
         }
@@ -217,6 +205,41 @@ impl Bridge {
 
     fn routes(&self) -> MutexGuard<'_, Routes> {
         self.routes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Gives what is no answer, if there is room: the last place is kept for the answer.
+fn offer(frames: &Sender<(Vec<u8>, bool)>, line: Vec<u8>) {
+    if frames.capacity() > 1 {
+        // One who has left misses it.
+        let _ = frames.try_send((line, false));
+    }
+}
+
+/// Takes what a session says, to its end.
+async fn listen_to(read: &tokio::net::unix::OwnedReadHalf, bridge: &Weak<Bridge>) {
+    // Our own sessions keep to the bounds of their answers.
+    let mut splitter = Splitter::new(usize::MAX / 2);
+    let mut buffer = vec![0; 64 << 10];
+    loop {
+        if read.readable().await.is_err() {
+            return;
+        }
+        match read.try_read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => {
+                let mut pieces = Vec::new();
+                splitter.push(&buffer[..count], &mut pieces);
+                let Some(bridge) = bridge.upgrade() else { return };
+                for piece in pieces {
+                    if let Piece::Line(line) = piece {
+                        bridge.route(line);
+                    }
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
     }
 }
 
@@ -238,5 +261,36 @@ fn kind(parsed: &Message) -> Kind {
             Kind::Progress(params.get("progressToken").map(Value::to_string).unwrap_or_default())
         }
         _ => Kind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_place_is_kept_for_the_answer() {
+        let (frames, mut received) = channel(WAITING);
+        (0..2 * WAITING).for_each(|_| offer(&frames, b"progress".to_vec()));
+        frames.try_send((b"answer".to_vec(), true)).expect("there is a place");
+        drop(frames);
+        let all: Vec<_> = std::iter::from_fn(|| received.try_recv().ok()).collect();
+        assert_eq!((all.len(), all.last()), (WAITING, Some(&(b"answer".to_vec(), true))));
+    }
+
+    #[test]
+    fn a_session_is_idle_when_nobody_waits_and_its_client_has_gone_when_it_does_not_come_back() {
+        let begun = Instant::now();
+        let (sender, _sent) = channel(1);
+        let routes = Routes { is_open: true, is_known: false, used: begun, next: 0, posts: BTreeMap::new(), listening: None };
+        let bridge = Bridge { routes: Mutex::new(routes), sender, ending: Arc::default() };
+        let after = Duration::from_secs(5);
+        assert_eq!(bridge.idle(begun + after), Some((after, true)), "it has had the answer to its first message");
+        bridge.comes_back();
+        assert!(bridge.idle(Instant::now() + after).is_some_and(|(idle, is_gone)| idle >= after && !is_gone));
+        let stream = bridge.listen();
+        assert_eq!(bridge.idle(begun + after), None, "it listens");
+        drop(stream);
+        assert!(bridge.idle(Instant::now() + after).is_some_and(|(_, is_gone)| is_gone));
     }
 }

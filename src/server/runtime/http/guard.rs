@@ -1,10 +1,11 @@
-//! Who may come over HTTP: pages of a browser may not, whatever name they have given this machine; strangers need the token.
+//! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins) and the bearer token.
 
-use hyper::StatusCode;
-use hyper::header::{AUTHORIZATION, HOST, HeaderMap, ORIGIN};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
+use hyper::{StatusCode, Uri};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use subtle::ConstantTimeEq;
 
 /// A secret that clients show. Never printed.
@@ -16,8 +17,11 @@ pub struct BearerToken(String);
 pub struct HttpListening {
     /// The address.
     pub address: SocketAddr,
-    /// What clients must show; none is asked for on this machine's own address unless there is one.
+    /// What clients must show. Without one a token is made, for an address of this machine only: what others can reach is opened by
+    /// a token that somebody has chosen.
     pub token: Option<BearerToken>,
+    /// What clients may ask about: these directories and those below them, by their canonical paths.
+    pub within: Vec<PathBuf>,
 }
 
 impl BearerToken {
@@ -36,9 +40,15 @@ impl BearerToken {
         format!("Bearer {}", self.0)
     }
 
+    /// A new one, as it is written to a file.
+    pub(in crate::server::runtime) fn random() -> io::Result<(Self, String)> {
+        let text = random_name()?;
+        Ok((Self(text.clone()), text))
+    }
+
     fn is_shown(&self, headers: &HeaderMap) -> bool {
-        let shown = headers.get(AUTHORIZATION).map(|value| value.as_bytes()).unwrap_or_default();
-        shown.ct_eq(self.header().as_bytes()).into()
+        let shown = only(headers, &AUTHORIZATION).ok().flatten().unwrap_or_default();
+        shown.as_bytes().ct_eq(self.header().as_bytes()).into()
     }
 }
 
@@ -51,35 +61,53 @@ impl fmt::Debug for BearerToken {
 /// The rules for one address.
 pub(in crate::server::runtime) struct Guard {
     is_local: bool,
-    token: Option<BearerToken>,
+    token: BearerToken,
 }
 
 impl Guard {
-    /// None if strangers could come without showing anything.
-    pub(in crate::server::runtime) fn new(listening: &HttpListening) -> Option<Self> {
-        let is_local = listening.address.ip().is_loopback();
-        let token = listening.token.clone();
-        (is_local || token.is_some()).then_some(Self { is_local, token })
+    /// For this address, with this token.
+    pub(in crate::server::runtime) fn new(address: SocketAddr, token: BearerToken) -> Self {
+        Self { is_local: address.ip().is_loopback(), token }
     }
 
-    /// Whether a request may be looked at.
-    pub(super) fn admit(&self, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
-        let text = |name| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        let host = text(HOST.as_str()).unwrap_or_default();
+    /// Whether a request may be looked at. What can be read in two ways is refused: a program before this one may read it in the other.
+    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+        let several = |name| (StatusCode::BAD_REQUEST, name);
+        let host = only(headers, &HOST).map_err(|()| several("there is more than one `Host` header"))?;
+        let host = host.ok_or((StatusCode::BAD_REQUEST, "there is no `Host` header"))?;
+        if uri.authority().is_some_and(|authority| !authority.as_str().eq_ignore_ascii_case(host)) {
+            return Err((StatusCode::BAD_REQUEST, "the address and the `Host` header name different hosts"));
+        }
         if self.is_local && !is_local_name(host) {
             return Err((StatusCode::FORBIDDEN, "this address is for names of this machine"));
         }
-        if let Some(origin) = text(ORIGIN.as_str()) {
+        if let Some(origin) = only(headers, &ORIGIN).map_err(|()| several("there is more than one `Origin` header"))? {
             let name = origin.split_once("://").map_or("", |(_, name)| name);
             if !(if self.is_local { is_local_name(name) } else { name == host }) {
                 return Err((StatusCode::FORBIDDEN, "pages of other origins may not come here"));
             }
         }
-        match &self.token {
-            Some(token) if !token.is_shown(headers) => Err((StatusCode::UNAUTHORIZED, "the bearer token is missing or wrong")),
-            _ => Ok(()),
+        if !self.token.is_shown(headers) {
+            return Err((StatusCode::UNAUTHORIZED, "the bearer token is missing or wrong"));
         }
+        Ok(())
     }
+}
+
+/// The value of a header that must not be there twice. One that is no text is as good as another text.
+fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+    let mut values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(()),
+        (value, None) => Ok(value),
+    }
+}
+
+/// Whether a body says that it is JSON. A page of another origin can send none that does without asking first.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
+    let kind = only(headers, &CONTENT_TYPE).ok().flatten().unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default();
+    essence.trim().eq_ignore_ascii_case("application/json")
 }
 
 /// Whether a host, perhaps with a port, is this machine whoever asks.
@@ -141,41 +169,76 @@ mod tests {
     use hyper::header::{HeaderName, HeaderValue};
 
     fn headers(given: &[(HeaderName, &'static str)]) -> HeaderMap {
-        given.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))).collect()
+        let mut headers = HeaderMap::new();
+        for (name, value) in given {
+            headers.append(name, HeaderValue::from_static(value));
+        }
+        headers
     }
 
-    fn guard(address: &str, token: Option<&str>) -> Option<Guard> {
-        let token = token.map(|token| BearerToken::new(token).expect("it is long enough"));
-        Guard::new(&HttpListening { address: address.parse().expect("an address"), token })
+    const TOKEN: &str = "a-token-of-some-length";
+    const SHOWN: (HeaderName, &str) = (AUTHORIZATION, "Bearer a-token-of-some-length");
+
+    /// The status with which a guard of this address refuses.
+    fn status(address: &str, uri: &str, given: &[(HeaderName, &'static str)]) -> Result<(), u16> {
+        let guard = Guard::new(address.parse().expect("an address"), BearerToken::new(TOKEN).expect("it is long enough"));
+        let admitted = guard.admit(&uri.parse().expect("a target"), &headers(given));
+        admitted.map_err(|(status, _)| status.as_u16())
     }
 
     #[test]
     fn pages_and_names_from_elsewhere_are_turned_away() {
-        let guard = guard("127.0.0.1:80", None).expect("it is this machine");
-        let status = |given: &[(HeaderName, &'static str)]| guard.admit(&headers(given)).map_err(|(status, _)| status.as_u16());
+        let local = |given: &[(HeaderName, &'static str)]| status("127.0.0.1:80", "/mcp", &[given, &[SHOWN]].concat());
         for host in ["localhost", "LOCALHOST:80", "127.0.0.1:80", "[::1]:80", "[::1]"] {
-            assert_eq!(status(&[(HOST, host)]), Ok(()), "{host}");
+            assert_eq!(local(&[(HOST, host)]), Ok(()), "{host}");
         }
         for host in ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil:80", "127.0.0.1:80@evil"] {
-            assert_eq!(status(&[(HOST, host)]), Err(403), "{host}");
+            assert_eq!(local(&[(HOST, host)]), Err(403), "{host}");
         }
-        assert_eq!(status(&[(HOST, "localhost"), (ORIGIN, "http://localhost:3000")]), Ok(()));
+        assert_eq!(local(&[(HOST, "localhost"), (ORIGIN, "http://localhost:3000")]), Ok(()));
         for origin in ["http://evil.example", "null", "", "http://localhost.evil"] {
-            assert_eq!(status(&[(HOST, "localhost"), (ORIGIN, origin)]), Err(403), "{origin}");
+            assert_eq!(local(&[(HOST, "localhost"), (ORIGIN, origin)]), Err(403), "{origin}");
         }
     }
 
     #[test]
-    fn strangers_need_the_token_and_it_is_never_printed() {
-        const TOKEN: &str = "a-token-of-some-length";
-        assert!(guard("0.0.0.0:80", None).is_none());
+    fn what_can_be_read_in_two_ways_is_refused() {
+        let local = |uri, given: &[(HeaderName, &'static str)]| status("127.0.0.1:80", uri, &[given, &[SHOWN]].concat());
+        assert_eq!(local("/mcp", &[]), Err(400), "no host");
+        assert_eq!(local("/mcp", &[(HOST, "localhost"), (HOST, "localhost")]), Err(400));
+        assert_eq!(local("/mcp", &[(HOST, "localhost"), (ORIGIN, "http://localhost"), (ORIGIN, "http://localhost")]), Err(400));
+        assert_eq!(local("http://evil.example/mcp", &[(HOST, "localhost")]), Err(400));
+        assert_eq!(local("http://localhost/mcp", &[(HOST, "localhost")]), Ok(()));
+        assert_eq!(local("/mcp", &[(HOST, "localhost"), (AUTHORIZATION, "Bearer another")]), Err(401), "two tokens");
+    }
+
+    #[test]
+    fn a_body_says_that_it_is_json() {
+        for (kind, is) in [
+            (Some("application/json"), true),
+            (Some("Application/JSON; charset=utf-8"), true),
+            (Some("text/plain"), false),
+            (Some("application/jsonp"), false),
+            (Some("text/plain; application/json"), false),
+            (None, false),
+        ] {
+            assert_eq!(is_json(&headers(&kind.map(|kind| (CONTENT_TYPE, kind)).into_iter().collect::<Vec<_>>())), is, "{kind:?}");
+        }
+        assert!(!is_json(&headers(&[(CONTENT_TYPE, "application/json"), (CONTENT_TYPE, "text/plain")])));
+    }
+
+    #[test]
+    fn the_token_is_asked_for_everywhere_and_never_printed() {
         assert!(BearerToken::new("short").is_none() && BearerToken::new("with blanks in the middle").is_none());
-        let guard = guard("0.0.0.0:80", Some(TOKEN)).expect("there is a token");
-        let status = |given: &[(HeaderName, &'static str)]| guard.admit(&headers(given)).map_err(|(status, _)| status.as_u16());
-        assert_eq!(status(&[(HOST, "far.example")]), Err(401));
-        assert_eq!(status(&[(HOST, "far.example"), (AUTHORIZATION, "Bearer a-token-of-some-lengtH")]), Err(401));
-        assert_eq!(status(&[(HOST, "far.example"), (AUTHORIZATION, "Bearer a-token-of-some-length")]), Ok(()));
-        assert!(!format!("{:?}", BearerToken::new(TOKEN)).contains(TOKEN));
+        for address in ["0.0.0.0:80", "127.0.0.1:80", "[::1]:80"] {
+            let status =
+                |given: &[(HeaderName, &'static str)]| status(address, "/mcp", &[&[(HOST, "localhost")], given].concat());
+            assert_eq!(status(&[]), Err(401), "{address}");
+            assert_eq!(status(&[(AUTHORIZATION, "Bearer a-token-of-some-lengtH")]), Err(401), "{address}");
+            assert_eq!(status(&[SHOWN]), Ok(()), "{address}");
+        }
+        let (token, text) = BearerToken::random().expect("the system gives some");
+        assert!(BearerToken::new(&text) == Some(token.clone()) && !format!("{token:?}").contains(&text));
     }
 
     #[test]

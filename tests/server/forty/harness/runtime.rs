@@ -27,7 +27,10 @@ pub(in crate::server::forty) struct Runtime {
 }
 
 /// The ways to a runtime.
-pub(in crate::server::forty) const WAYS: [&[&str]; 2] = [&[], &["--http", "127.0.0.1:0"]];
+pub(in crate::server::forty) const WAYS: [&[&str]; 2] = [&[], &["--http", "127.0.0.1:0", "--allow", "/"]];
+
+/// What a runtime asks its clients over HTTP to show.
+const TOKEN: &str = "a-token-of-some-length";
 
 /// The default socket of a place.
 pub(in crate::server::forty) fn socket(place: &Path) -> PathBuf {
@@ -38,7 +41,12 @@ impl Runtime {
     /// Starts it, and waits until it listens. What it is reached by is the last line that it says.
     pub(in crate::server::forty) fn start(place: &Path, arguments: &[&str], gates: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-        command.arg("serve").env("COGRAPH_CACHE_DIR", place.join("cache")).stdin(Stdio::null()).stdout(Stdio::piped());
+        command
+            .arg("serve")
+            .env("COGRAPH_CACHE_DIR", place.join("cache"))
+            .env("COGRAPH_TOKEN", TOKEN)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped());
         set(&mut command, arguments, gates);
         let mut child = command.spawn().expect("the program was built with the tests");
         #[cfg(feature = "faults")]
@@ -124,7 +132,7 @@ pub(in crate::server::forty) fn thin(shared: &TempDir, arguments: &[&str], gates
 pub(in crate::server::forty) fn thin_before(shared: &TempDir, arguments: &[&str], gates: &[String]) -> Bench {
     let mut command = command(shared.path());
     set(&mut command, arguments, gates);
-    let mut child = command.spawn().expect("the program was built with the tests");
+    let mut child = command.env("COGRAPH_TOKEN", TOKEN).spawn().expect("the program was built with the tests");
     let notes = listen(child.stderr.take().expect("it is piped"));
     let (input, output) = (child.stdin.take().expect("it is piped"), child.stdout.take().expect("it is piped"));
     let mut client = Client::over(child, Some(input.into()), output.into(), place(&[]));

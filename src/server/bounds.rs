@@ -1,0 +1,164 @@
+//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them with its value.
+
+use super::dispatch::notices;
+use super::federation::{self, registry, tools};
+use super::limits::Limits;
+use super::peers::child;
+use super::runtime::http::{self, body, bridge};
+use super::runtime::sessions;
+use super::upstream::{connection, http as upstream_http, listing};
+use super::{message, resources, roots, session, subscriptions, thin};
+use crate::config;
+use crate::query::{SqlParams, sql};
+use crate::store::PoolSettings;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const TABLE: &str = include_str!("../../docs/limits.md");
+
+/// A number of bytes as the table writes it.
+fn bytes(number: usize) -> String {
+    match number {
+        whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => format!("{} GiB", whole >> 30),
+        whole if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} MiB", whole >> 20),
+        whole if whole >= 1 << 10 && whole.is_multiple_of(1 << 10) => format!("{} KiB", whole >> 10),
+        few => format!("{few} bytes"),
+    }
+}
+
+fn count(number: usize) -> String {
+    number.to_string()
+}
+
+fn time(duration: Duration) -> String {
+    format!("{} s", duration.as_secs_f64())
+}
+
+fn of_session() -> Vec<(&'static str, String)> {
+    // A new field has to be looked at here: is it of something that is kept? Those that are left out bound only times.
+    let Limits {
+        line_bytes,
+        output_bytes,
+        queued_calls,
+        queued_bytes,
+        control_permits,
+        query_permits,
+        heavy_permits,
+        lingering_calls,
+        stores: PoolSettings { capacity, idle, sweep: _ },
+        deadline: _,
+        index_wait: _,
+        renewal_wait: _,
+        roots_wait: _,
+        end_grace: _,
+        output_stall: _,
+        signal_grace: _,
+        housekeeping: _,
+        progress_interval: _,
+        change_interval: _,
+    } = Limits::default();
+    assert!((2..=8).contains(&query_permits));
+    vec![
+        ("Limits::line_bytes", bytes(line_bytes)),
+        ("Limits::output_bytes", bytes(output_bytes)),
+        ("Limits::queued_calls", count(queued_calls)),
+        ("Limits::queued_bytes", bytes(queued_bytes)),
+        ("Limits::control_permits", count(control_permits)),
+        ("Limits::query_permits", "one a core, 2 to 8".to_owned()),
+        ("Limits::heavy_permits", count(heavy_permits)),
+        ("Limits::lingering_calls", count(lingering_calls)),
+        ("message::ID_BYTES", bytes(message::ID_BYTES)),
+        ("message::BATCH", count(message::BATCH)),
+        ("message::VALUES", count(message::VALUES)),
+        ("session::EVENTS", count(session::EVENTS)),
+        ("notices::MOST_SUBSCRIPTIONS", count(notices::MOST_SUBSCRIPTIONS)),
+        ("subscriptions::MOST_ADDRESSES", count(subscriptions::MOST_ADDRESSES)),
+        ("resources::MOST_BYTES", bytes(resources::MOST_BYTES)),
+        ("roots::MOST_ROOTS", count(roots::MOST_ROOTS)),
+        ("roots::PATH_BYTES", bytes(roots::PATH_BYTES)),
+        ("PoolSettings::capacity", count(capacity)),
+        ("PoolSettings::idle", time(idle)),
+    ]
+}
+
+fn of_runtime() -> Vec<(&'static str, String)> {
+    vec![
+        ("sessions::MOST_SESSIONS", count(sessions::MOST_SESSIONS)),
+        ("sessions::MOST_OVER_HTTP", count(sessions::MOST_OVER_HTTP)),
+        ("http::MOST_CONNECTIONS", count(http::MOST_CONNECTIONS)),
+        ("http::READ", time(http::READ)),
+        ("http::IDLE", time(http::IDLE)),
+        ("http::LEFT", time(http::LEFT)),
+        ("body::BUDGET", bytes(body::BUDGET)),
+        ("body::CONNECTION", bytes(body::CONNECTION)),
+        ("body::BUFFER", bytes(body::BUFFER)),
+        ("body::BEFORE_SESSION", bytes(body::BEFORE_SESSION)),
+        ("body::DROPPED", bytes(body::DROPPED)),
+        ("bridge::WAITING", count(bridge::WAITING)),
+    ]
+}
+
+fn of_upstreams() -> Vec<(&'static str, String)> {
+    let listing::Bounds { pages, items, bytes: memory, time: all } = listing::BOUNDS;
+    vec![
+        ("connection::LINE", bytes(connection::LINE)),
+        ("connection::WAITING", bytes(connection::WAITING)),
+        ("connection::NONSENSE", count(connection::NONSENSE)),
+        ("connection::SILENCE", time(connection::SILENCE)),
+        ("connection::MESSAGE", bytes(connection::MESSAGE)),
+        ("connection::QUOTED", bytes(connection::QUOTED)),
+        ("upstream::http::WAITING", count(upstream_http::WAITING)),
+        ("listing::pages", count(pages)),
+        ("listing::items", count(items)),
+        ("listing::bytes", bytes(memory)),
+        ("listing::time", time(all)),
+        ("listing::CURSOR", bytes(listing::CURSOR)),
+        ("registry::MOST_UPSTREAMS", count(registry::MOST_UPSTREAMS)),
+        ("registry::MOST_TOOLS", count(registry::MOST_TOOLS)),
+        ("tools::NAME", bytes(tools::NAME)),
+        ("tools::DESCRIPTION", bytes(tools::DESCRIPTION)),
+        ("tools::SCHEMA", bytes(tools::SCHEMA)),
+        ("federation::CALLS_OF_ONE", count(federation::CALLS_OF_ONE)),
+        ("thin::LONGEST", bytes(thin::LONGEST)),
+        ("child::TAIL_BYTES", bytes(child::TAIL_BYTES)),
+    ]
+}
+
+fn of_statements() -> Vec<(&'static str, String)> {
+    let size = |number: i64| bytes(usize::try_from(number).expect("it is positive"));
+    let cache = usize::try_from(config::Limits::default().cache_bytes).expect("it fits");
+    vec![
+        ("sql::VALUE_BYTES", size(sql::VALUE_BYTES.into())),
+        ("sql::PATTERN_BYTES", size(sql::PATTERN_BYTES.into())),
+        ("sql::MEMORY_BYTES", size(sql::MEMORY_BYTES)),
+        ("sql::MAX_BYTES", bytes(sql::MAX_BYTES)),
+        ("sql::time_limit", time(SqlParams::default().time_limit)),
+        ("config::cache_bytes", bytes(cache)),
+    ]
+}
+
+#[test]
+fn the_table_of_limits_says_what_the_code_does() {
+    let mut rows = BTreeMap::new();
+    for line in TABLE.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        let [name, what, default, beyond] = cells[..] else { panic!("four cells: {line}") };
+        assert!(!what.is_empty() && !beyond.is_empty(), "{line}");
+        assert!(rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(), "twice: {line}");
+    }
+    let code = [of_session(), of_runtime(), of_upstreams(), of_statements()].concat();
+    let code: BTreeMap<String, String> = code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    assert_eq!(rows, code);
+    assert!(rows.len() > 50, "{}", rows.len());
+}
+
+// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves room for those on the socket.
+const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
+const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
+
+#[test]
+fn ids_and_tokens_of_all_requests_in_flight_take_less_than_the_answers_that_may_wait() {
+    let limits = Limits::default();
+    assert!(2 * limits.in_flight() * message::ID_BYTES <= limits.output_bytes);
+    assert!(body::BEFORE_SESSION < limits.line_bytes && limits.line_bytes <= body::BUDGET / 2);
+}
