@@ -149,7 +149,7 @@ fn several_files_that_end_the_worker_are_all_found() {
 fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only() {
     let project = Project::with("none");
     for number in 0..110 {
-        project.write(&format!("b/{number:03}.py"), &bad("abort"));
+        project.write(&format!("worse_{number:03}.py"), &bad("abort"));
     }
     let (numbers, log) = project.index();
     assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &110.into()), "{log}");
