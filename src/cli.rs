@@ -27,6 +27,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::config::{Config, ConfigError, Repository};
 use crate::index::IndexError;
 use crate::server;
+use crate::source;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -147,20 +148,20 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => config.default_repository()?,
+            None => source::meant(config, config.default_repository()?)?,
         })
     }
 }
 
 impl From<ConfigError> for Stop {
     fn from(error: ConfigError) -> Self {
-        Self::Failure { message: error.to_string(), hint: error.hint().to_owned() }
+        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
     }
 }
 
 impl From<IndexError> for Stop {
     fn from(error: IndexError) -> Self {
-        Self::Failure { message: error.to_string(), hint: error.hint().to_owned() }
+        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
     }
 }
 

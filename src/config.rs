@@ -23,6 +23,8 @@ pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 pub struct Config {
     /// Where stores live, if a place is known: one directory a repository.
     pub cache_directory: Option<PathBuf>,
+    /// The user's home directory, if one is known.
+    pub home: Option<PathBuf>,
     /// Where a client says its project is, if it does.
     pub project_directory: Option<PathBuf>,
     /// The path of the directory that the process was started in. A directory that is made again under this path is meant by it,
@@ -109,6 +111,20 @@ pub enum ConfigError {
     /// No place for the cache is known.
     #[error("no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path")]
     NoCacheDirectory,
+    /// The cache would be another one in each directory that the program is started in.
+    #[error("COGRAPH_CACHE_DIR={path:?} is not an absolute path")]
+    RelativeCacheDirectory {
+        /// The path as it was given.
+        path: PathBuf,
+    },
+    /// The directory is the root by accident, as far as one can tell.
+    #[error("{} {why}, and nothing in it says that it is a project", path.display())]
+    NotMeant {
+        /// The directory.
+        path: PathBuf,
+        /// What makes it unlikely.
+        why: String,
+    },
     /// A number from the environment is not one.
     #[error("{name}={value:?} is not a whole number greater than 0")]
     NotANumber {
@@ -131,6 +147,8 @@ impl ConfigError {
             Self::Unreadable { .. } => "check the permissions of the directory and of those above it",
             Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
+            Self::RelativeCacheDirectory { .. } => "give it as an absolute path, or unset it",
+            Self::NotMeant { .. } => "start in the directory of the project, or name this one with --root if it is to be indexed",
             Self::NotANumber { .. } => "correct or unset the variable",
             Self::NoWorkingDirectory => "change to a directory that exists, or name one with --root",
         }
@@ -163,9 +181,11 @@ impl Config {
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let directory = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let cache_directory = get("COGRAPH_CACHE_DIR")
-            .map(PathBuf::from)
-            .and_then(|path| std::path::absolute(path).ok())
+        let given = get("COGRAPH_CACHE_DIR").map(PathBuf::from);
+        if let Some(path) = given.clone().filter(|path| !path.is_absolute()) {
+            return Err(ConfigError::RelativeCacheDirectory { path });
+        }
+        let cache_directory = given
             .or_else(|| directory("XDG_CACHE_HOME").map(|path| path.join("cograph")))
             .or_else(|| directory("HOME").map(|path| path.join(".cache").join("cograph")));
         let mut limits = Limits::default();
@@ -190,6 +210,7 @@ impl Config {
         Ok(Self {
             worker: None,
             cache_directory,
+            home: directory("HOME"),
             project_directory: directory("CLAUDE_PROJECT_DIR"),
             working_directory: working_directory(directory("PWD")),
             token: get(TOKEN_VARIABLE).and_then(|token| token.into_string().ok()),
@@ -267,9 +288,21 @@ fn memory_of_the_machine() -> u64 {
     u64::MAX
 }
 
-/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself.
+/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself. A `.git` that another user
+/// has put above the directories of this one decides nothing: who may write there could choose what is indexed.
 pub fn enclosing_root(directory: &Path) -> PathBuf {
-    let found = directory.ancestors().find(|candidate| candidate.join(".git").symlink_metadata().is_ok());
+    let owner = |path: &Path| path.symlink_metadata().map(|found| found.uid()).ok();
+    enclosing_root_by(directory, rustix::process::geteuid().as_raw(), owner)
+}
+
+fn enclosing_root_by(directory: &Path, user: u32, owner: impl Fn(&Path) -> Option<u32>) -> PathBuf {
+    const SUPERUSER: u32 = 0;
+    // Where the directory itself is another user's, that one decides about it in any case.
+    let trusted = [Some(user), Some(SUPERUSER), owner(directory)];
+    let found = directory.ancestors().find(|candidate| {
+        let git = owner(&candidate.join(".git"));
+        git.is_some() && trusted.contains(&git)
+    });
     found.unwrap_or(directory).to_path_buf()
 }
 
@@ -319,6 +352,27 @@ mod tests {
         let error =
             config(&[]).expect("no number is set").repository_at(Path::new("/")).expect_err("there is no cache directory");
         assert!(matches!(error, ConfigError::NoCacheDirectory));
+    }
+
+    #[test]
+    fn a_cache_that_depends_on_the_working_directory_is_refused() {
+        let error = config(&[("COGRAPH_CACHE_DIR", "cache"), ("HOME", "/c")]).err().expect("it is relative");
+        assert!(matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")), "{error}");
+    }
+
+    #[test]
+    fn a_git_directory_of_another_user_is_no_root() {
+        let (me, other) = (1000, 1001);
+        let root = |owners: &[(&str, u32)]| {
+            let owner = |path: &Path| owners.iter().find(|(of, _)| Path::new(of) == path).map(|(_, owner)| *owner);
+            enclosing_root_by(Path::new("/shared/mine/deep"), me, owner).display().to_string()
+        };
+        let mine = ("/shared/mine/deep", me);
+        assert_eq!(root(&[mine, ("/shared/.git", me)]), "/shared");
+        assert_eq!(root(&[mine, ("/shared/.git", 0)]), "/shared", "the superuser decides what is there");
+        assert_eq!(root(&[mine, ("/shared/.git", other)]), "/shared/mine/deep");
+        assert_eq!(root(&[mine, ("/shared/mine/.git", other), ("/shared/.git", me)]), "/shared");
+        assert_eq!(root(&[("/shared/mine/deep", other), ("/shared/.git", other)]), "/shared", "all of it is the other's");
     }
 
     #[test]

@@ -63,6 +63,7 @@ mod writer;
 pub use admission::{Class, LaneState};
 pub use allocator::give_back_in_time;
 pub use arguments::Arguments;
+pub use escape::{for_terminal, one_line};
 pub use federation::{Name, RegistryError, Upstreams};
 #[cfg(feature = "faults")]
 pub use fixtures::{FixtureError, Fixtures, run_fixtures};

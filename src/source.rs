@@ -4,6 +4,7 @@
 //! so loops cannot happen and no path leads out of the root.
 
 mod filter;
+mod meant;
 mod mounts;
 mod names;
 mod root;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+pub use meant::meant;
 pub use mounts::{Mounts, remote_kind};
 pub use root::{DirectoryId, Root};
 pub use rules::{RULES, Rules};

@@ -12,6 +12,7 @@
 //! - `connection` opens a generation, or says why the file is none; `read` answers from it.
 //! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
 //! - `restamp` notes when files have other times than before and the same bytes.
+//! - `private` keeps other users out of the cache.
 //! - `pool` keeps stores open while they are in use.
 //!
 //! An index is rebuilt, never migrated: a file of another format is passed over.
@@ -27,6 +28,7 @@ mod order;
 mod packed;
 mod paths;
 mod pool;
+mod private;
 mod read;
 mod restamp;
 mod room;
@@ -51,7 +53,7 @@ pub use paths::{FileMark, PathTable};
 pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
 pub use read::{NamedInside, SymbolHead};
 pub use restamp::restamp;
-pub use room::{Dropped, bytes_taken, make_room};
+pub use room::{Dropped, bytes_taken, check_owner, make_room};
 pub use rows::{
     FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
     SymbolKey, SymbolRow,

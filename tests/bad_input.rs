@@ -10,3 +10,4 @@ mod program;
 mod roots;
 mod rules;
 mod setup;
+mod terminal;

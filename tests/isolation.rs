@@ -146,6 +146,18 @@ fn several_files_that_end_the_worker_are_all_found() {
 }
 
 #[test]
+fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only() {
+    let project = Project::with("none");
+    for number in 0..110 {
+        project.write(&format!("worse_{number:03}.py"), &bad("abort"));
+    }
+    let (numbers, log) = project.index();
+    assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &110.into()), "{log}");
+    let found = project.run(&["search", "--mode", "name", "bad"]);
+    assert!(String::from_utf8_lossy(&found.stdout).contains("bad.py"), "{found:?}");
+}
+
+#[test]
 fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answers() {
     let project = Project::with("none");
     project.index();

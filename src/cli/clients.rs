@@ -2,6 +2,8 @@
 //! Shared by `install`, which changes those files, and `doctor`, which only reads them.
 
 mod json;
+#[cfg(test)]
+mod properties;
 mod toml;
 
 use std::fs::File;

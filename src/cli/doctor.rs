@@ -8,9 +8,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use super::json::Object;
-use super::output::to_stdout;
+use super::output::{shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
+use crate::server::one_line;
+use crate::source;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -86,7 +88,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     let repository = config.and_then(|config| {
         let repository = match &arguments.root.root {
             Some(root) => config.repository_at(root)?,
-            None => config.default_repository()?,
+            None => source::meant(&config, config.default_repository()?)?,
         };
         Ok((config, repository))
     });
@@ -104,10 +106,12 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     findings.extend(servers::upstream(&user, patience));
     findings.extend(configurations::all(&user, root.as_deref()));
     let problems = findings.iter().filter(|finding| finding.verdict == Verdict::Problem).count();
-    let root = root.map(|root| root.display().to_string()).unwrap_or_default();
     to_stdout(|out| match arguments.json {
-        true => writeln!(out, "{}", json(&root, &findings, problems)),
-        false => write!(out, "{}", text(&root, &findings, problems)),
+        true => {
+            let root = root.map(|root| root.display().to_string()).unwrap_or_default();
+            writeln!(out, "{}", json(&root, &findings, problems))
+        }
+        false => write!(out, "{}", text(&root.map(|root| shown(&root)).unwrap_or_default(), &findings, problems)),
     })?;
     if problems > 0 { Err(Stop::Problems) } else { Ok(()) }
 }
@@ -115,9 +119,9 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
 fn text(root: &str, findings: &[Finding], problems: usize) -> String {
     let mut text = format!("cograph {} in {root}\n", env!("CARGO_PKG_VERSION"));
     for finding in findings {
-        text += &format!("{:8} {}: {}\n", finding.verdict.word(), finding.area, finding.text);
+        text += &format!("{:8} {}: {}\n", finding.verdict.word(), one_line(&finding.area), one_line(&finding.text));
         if !finding.hint.is_empty() {
-            text += &format!("{:8} -> {}\n", "", finding.hint);
+            text += &format!("{:8} -> {}\n", "", one_line(&finding.hint));
         }
     }
     text + &match problems {

@@ -10,7 +10,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::Stop;
 use super::json::Object;
-use super::output::{bytes, grouped, note, percent, to_stdout};
+use super::output::{bytes, grouped, note, percent, shown, to_stdout};
 use super::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
@@ -18,6 +18,7 @@ use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run,
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::server;
+use crate::source;
 use crate::store::{Location, Store};
 use crate::watch::Watch;
 
@@ -66,14 +67,14 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
-        None => config.default_repository()?,
+        None => source::meant(config, config.default_repository()?)?,
     };
     let around = enclosing_root(&repository.root);
     if around != repository.root {
         note(&format!(
             "note: {} is part of {}; questions asked in it without --root go to the larger one",
-            repository.root.display(),
-            around.display()
+            shown(&repository.root),
+            shown(&around)
         ));
     }
     let started = Instant::now();
@@ -94,7 +95,7 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
             let room = bytes(dropped.bytes);
             note(&format!(
                 "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is the limit",
-                dropped.root.display()
+                shown(&dropped.root)
             ));
         }
     }

@@ -12,10 +12,10 @@ use clap::builder::PossibleValuesParser;
 use similar::TextDiff;
 
 use super::clients::{self, CLIENTS, Client, Entry, List, NAME, Scope};
-use super::output::{note, to_stdout};
+use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
-use crate::server::{Ended, run_command};
+use crate::server::{Ended, for_terminal, run_command};
 use place::Place;
 
 /// How long a client's own program may take.
@@ -121,7 +121,7 @@ impl Task {
         let mut told = format!("{}installed{by}", diff(before, &text));
         if let Some(copy) = copy {
             let copy = self.rename_copy(copy, &text)?;
-            told += &format!("; what was there before: {}", copy.display());
+            told += &format!("; what was there before: {}", shown(&copy));
         }
         self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
     }
@@ -208,7 +208,7 @@ impl Task {
 
     fn unusable(&self, why: &str) -> Stop {
         Stop::Failure {
-            message: format!("cannot change {}: {why}", self.place.path().display()),
+            message: format!("cannot change {}: {why}", shown(self.place.path())),
             hint: "correct the file and run this again; it is as it was".to_owned(),
         }
     }
@@ -232,7 +232,8 @@ impl Task {
 
     fn say(&self, told: &str) -> Result<(), Stop> {
         let (title, scope) = (self.client.title, self.scope.word());
-        to_stdout(|out| writeln!(out, "{title}, {scope} scope: {}\n{told}", self.place.path().display()))
+        // What is shown of the file is the file's own.
+        to_stdout(|out| writeln!(out, "{title}, {scope} scope: {}\n{}", shown(self.place.path()), for_terminal(told)))
     }
 }
 

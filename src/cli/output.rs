@@ -1,8 +1,10 @@
 //! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no command.
 
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
 
 use super::Stop;
+use crate::server::{for_terminal, one_line};
 
 /// Lets `write` fill stdout, and flushes. A closed pipe is `Stop::Closed`.
 #[expect(clippy::disallowed_methods, reason = "the one place where the command line writes its results")]
@@ -13,9 +15,14 @@ pub(super) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) 
     Ok(())
 }
 
-/// A remark for people. That nobody reads it is no reason to stop.
+/// A remark for people. That nobody reads it is no reason to stop. Names in it may be anybody's.
 pub(super) fn note(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "{message}");
+    let _ = writeln!(io::stderr().lock(), "{}", for_terminal(message));
+}
+
+/// A path as people read it.
+pub(super) fn shown(path: &Path) -> String {
+    one_line(&path.to_string_lossy())
 }
 
 /// A number with thousands separated.

@@ -102,8 +102,10 @@ fn parts(rules: &Conditions, text: &str, holds: bool) -> Vec<(String, bool)> {
 
 /// A condition without white space, parentheses, and the words for tests and negations around it.
 fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
+    // Nobody writes more of them, and each looks at all that is inside.
+    const MOST_WORDS: usize = 100;
     let mut text = text.trim();
-    loop {
+    for _ in 0..MOST_WORDS {
         let inner = |rest: &str| {
             let rest = rest.trim();
             let is_word = !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -121,9 +123,10 @@ fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
             }
             (None, Some(rest)) => rest.trim(),
             (None, None) if is_wrapped(text) => text[1..text.len() - 1].trim(),
-            (None, None) => return (text.split_whitespace().collect(), holds),
+            (None, None) => break,
         };
     }
+    (text.split_whitespace().collect(), holds)
 }
 
 /// Whether the first parenthesis is closed by the last character.

@@ -61,7 +61,7 @@ impl<'t> Walker<'t> {
         let text = text.trim().trim_start_matches(['?', '!', '.']).trim_end_matches(['=', '?', '!']).trim();
         let text = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(text);
         if let Some(item) = text.strip_suffix("[]") {
-            let item = self.stated_type(node, item);
+            let item = self.deeper(node, |walker| walker.stated_type(node, item));
             return self.build.of(item, Expr::Array);
         }
         let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");

@@ -258,7 +258,7 @@ impl<'t> Walker<'t> {
             }
             let items = if kind == plain_list { Some(node) } else { list.first(node) };
             for item in items.map(|items| self.named_children(items)).unwrap_or_default() {
-                self.import_tree(form, item, prefix, reexport);
+                self.nested(item, (), |walker| walker.import_tree(form, item, prefix, reexport));
             }
         } else if kind == wildcard {
             for child in self.named_children(node) {

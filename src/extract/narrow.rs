@@ -62,13 +62,15 @@ impl<'t> Walker<'t> {
 
     /// Whether control never comes to the end of a branch.
     fn leaves(&mut self, node: Node<'t>) -> bool {
-        match self.language.rule(node.kind_id()) {
-            Some(Rule::Jump { .. }) => true,
-            Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => {
-                self.last_named_child(node).is_some_and(|last| self.leaves(last))
+        let mut next = Some(node);
+        while let Some(node) = next {
+            match self.language.rule(node.kind_id()) {
+                Some(Rule::Jump { .. }) => return true,
+                Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => next = self.last_named_child(node),
+                _ => return false,
             }
-            _ => false,
         }
+        false
     }
 
     pub(super) fn choice(&mut self, node: Node<'t>, of: &'static [Selector], condition: Option<&'static Selector>) -> ExprId {
@@ -141,6 +143,10 @@ impl<'t> Walker<'t> {
 
     /// Narrows names by what a condition tests, from here on: it is known to hold, or not to.
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
+        self.nested(condition, (), |walker| walker.narrow_nested(condition, holds));
+    }
+
+    fn narrow_nested(&mut self, condition: Node<'t>, holds: bool) {
         let rules = &self.language.manifest.narrowing;
         match self.language.rule(condition.kind_id()) {
             Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {

@@ -6,7 +6,7 @@ use super::define::Definition;
 use super::walk::{Callable, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags};
-use crate::model::{SiteKind, SymbolKind, Visibility};
+use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -219,8 +219,20 @@ impl<'t> Walker<'t> {
 
     /// The names of nested modules written as one (`a::b`), or the one name.
     fn module_names(&mut self, name: Node<'t>) -> Vec<Node<'t>> {
-        let parts = self.named_children(name);
-        if parts.is_empty() { vec![name] } else { parts.into_iter().flat_map(|part| self.module_names(part)).collect() }
+        let (mut names, mut left) = (Vec::new(), vec![name]);
+        while let Some(node) = left.pop() {
+            let parts = self.named_children(node);
+            match parts.is_empty() {
+                true => names.push(node),
+                false => left.extend(parts.into_iter().rev()),
+            }
+        }
+        let most = self.depth_left();
+        if names.len() > most {
+            self.problem(ProblemKind::TooDeep, name);
+            names.truncate(most);
+        }
+        names
     }
 
     pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {

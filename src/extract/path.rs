@@ -85,22 +85,21 @@ impl<'t> Walker<'t> {
 
     /// The name inside a node that adds type arguments to it; visits those.
     pub(super) fn plain_name(&mut self, node: Node<'t>) -> Node<'t> {
-        match self.language.rule(node.kind_id()) {
-            Some(Rule::Pass { of }) => {
-                let chosen = match of {
-                    Some(selector) => selector.first(node),
-                    None => self.first_named_child(node),
-                };
-                let Some(chosen) = chosen else { return node };
-                for child in self.named_children(node) {
-                    if child.id() != chosen.id() {
-                        self.visit(child, READ);
-                    }
+        let mut node = node;
+        while let Some(Rule::Pass { of }) = self.language.rule(node.kind_id()) {
+            let chosen = match of {
+                Some(selector) => selector.first(node),
+                None => self.first_named_child(node),
+            };
+            let Some(chosen) = chosen else { break };
+            for child in self.named_children(node) {
+                if child.id() != chosen.id() {
+                    self.visit(child, READ);
                 }
-                self.plain_name(chosen)
             }
-            _ => node,
+            node = chosen;
         }
+        node
     }
 
     /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined next.

@@ -11,6 +11,10 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Binds the names in a pattern. Gives the symbol if the pattern is one name that became one.
     pub(super) fn bind_pattern(&mut self, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
+        self.nested(node, LocalSymbol::NONE, |walker| walker.bind_nested(node, flow, how))
+    }
+
+    fn bind_nested(&mut self, node: Node<'t>, flow: Flow<'t>, how: Bind) -> LocalSymbol {
         if let Some(pattern) = self.language.pattern(node.kind_id()) {
             return self.apply_pattern(pattern, node, flow, how);
         }
@@ -201,11 +205,15 @@ impl<'t> Walker<'t> {
 
     /// Whether a pattern is a field, through what only passes values on.
     fn is_field(&mut self, node: Node<'t>) -> bool {
-        match self.language.pattern(node.kind_id()) {
-            Some(Pattern::Field { .. } | Pattern::Shorthand {}) => true,
-            Some(Pattern::Pass { .. }) => self.last_named_child(node).is_some_and(|child| self.is_field(child)),
-            _ => false,
+        let mut next = Some(node);
+        while let Some(node) = next {
+            match self.language.pattern(node.kind_id()) {
+                Some(Pattern::Field { .. } | Pattern::Shorthand {}) => return true,
+                Some(Pattern::Pass { .. }) => next = self.last_named_child(node),
+                _ => return false,
+            }
         }
+        false
     }
 
     fn bind_field(&mut self, pattern: &'static Pattern, node: Node<'t>, flow: Flow<'t>, how: Bind, default: ExprId) {

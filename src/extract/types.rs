@@ -2,9 +2,12 @@
 
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, TypeRule};
-use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, GUARD, LocalSymbol, NameId, ScopeKind};
+use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
+
+/// Bytes of a type in a text that is read: each level of its brackets is looked through again.
+const LONGEST_WRITTEN: usize = 8 << 10;
 
 impl<'t> Walker<'t> {
     /// Visits a node in type position and gives the type.
@@ -273,8 +276,15 @@ impl<'t> Walker<'t> {
 
     /// A type that is the text of something else; sites in it stand at that node.
     pub(super) fn written_type(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {
-        let parts: Vec<ExprId> = split(text, '|').into_iter().map(|part| self.written_part(node, part.trim(), usage)).collect();
-        self.build.union(&parts)
+        if text.len() > LONGEST_WRITTEN {
+            self.problem(ProblemKind::TooDeep, node);
+            return ExprId::NONE;
+        }
+        self.deeper(node, |walker| {
+            let parts = split(text, '|').into_iter().map(|part| walker.written_part(node, part.trim(), usage));
+            let parts: Vec<ExprId> = parts.collect();
+            walker.build.union(&parts)
+        })
     }
 
     fn written_part(&mut self, node: Node<'t>, text: &str, usage: Usage) -> ExprId {

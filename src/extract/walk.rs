@@ -171,14 +171,24 @@ impl<'t> Walker<'t> {
 
     /// Visits a node by `visit`, unless it is nested too deep.
     pub(super) fn deeper(&mut self, node: Node<'t>, visit: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
+        self.nested(node, ExprId::NONE, visit)
+    }
+
+    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where that is nested too deep.
+    pub(super) fn nested<T>(&mut self, node: Node<'t>, otherwise: T, visit: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= self.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
-            return ExprId::NONE;
+            return otherwise;
         }
         self.depth += 1;
         let value = visit(self);
         self.depth -= 1;
         value
+    }
+
+    /// How much deeper it may go.
+    pub(super) fn depth_left(&self) -> usize {
+        self.limits.depth.saturating_sub(self.depth) as usize
     }
 
     fn visit_node(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {

@@ -9,9 +9,23 @@ use crate::model::RepoPath;
 pub struct Caution {
     /// Files that are left out, each with the bytes it is left out for: their hash, or whatever they are.
     left_out: FxHashMap<RepoPath, Option<u128>>,
-    /// Files that are parsed first, one at a time.
-    suspects: Vec<RepoPath>,
+    suspicion: Suspicion,
     witness: Box<dyn Witness>,
+}
+
+/// Which files may end a run: they are parsed first, one at a time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Suspicion {
+    /// These.
+    Of(Vec<RepoPath>),
+    /// Every file whose path comes after this one, or every file at all.
+    AllAfter(Option<RepoPath>),
+}
+
+impl Default for Suspicion {
+    fn default() -> Self {
+        Self::Of(Vec::new())
+    }
 }
 
 /// Hears of files before they are worked on, and after.
@@ -26,13 +40,13 @@ pub(super) trait Witness: Send + Sync {
 }
 
 impl Caution {
-    pub(super) fn new(left_out: FxHashMap<RepoPath, Option<u128>>, suspects: Vec<RepoPath>, witness: Box<dyn Witness>) -> Self {
-        Self { left_out, suspects, witness }
+    pub(super) fn new(left_out: FxHashMap<RepoPath, Option<u128>>, suspicion: Suspicion, witness: Box<dyn Witness>) -> Self {
+        Self { left_out, suspicion, witness }
     }
 
     /// Files that are to be parsed first, one at a time.
-    pub(super) fn suspects(&self) -> &[RepoPath] {
-        &self.suspects
+    pub(super) fn suspicion(&self) -> &Suspicion {
+        &self.suspicion
     }
 
     /// Whether the file with these bytes must not be parsed.
@@ -64,6 +78,6 @@ pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: imp
 
 impl std::fmt::Debug for Caution {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caution").field("left_out", &self.left_out).field("suspects", &self.suspects).finish_non_exhaustive()
+        f.debug_struct("Caution").field("left_out", &self.left_out).field("suspicion", &self.suspicion).finish_non_exhaustive()
     }
 }

@@ -71,9 +71,9 @@ impl WorkerPool {
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
-            let (left_out, suspects) = (trial.guilty.clone(), trial.suspects.clone());
+            let (left_out, suspicion) = (trial.guilty.clone(), trial.suspicion.clone());
             let order =
-                Order { location: location.clone(), work: work.clone(), patience, limits: run.limits, left_out, suspects };
+                Order { location: location.clone(), work: work.clone(), patience, limits: run.limits, left_out, suspicion };
             let was_idle = idle.is_some();
             let mut worker = match idle.take() {
                 Some(worker) => worker,

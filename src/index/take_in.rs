@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::Run;
-use super::caution::Caution;
+use super::caution::{Caution, Suspicion};
 use super::plan::Plan;
 use super::progress::{Counter, Phase};
 use super::workers::{Workers, guarded};
@@ -92,10 +92,19 @@ impl<'t> Taking<'t> {
 
 /// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
-    for suspect in caution.suspects() {
-        let Ok(position) = plan.files.binary_search_by(|file| file.path.cmp(suspect)) else { continue };
+    let try_alone = |file: &WalkedFile| {
         // A panic is met again, and told then.
-        let _ = workers.run(|| take_in_file(root, &plan.files[position], false, plan, run, true));
+        let _ = workers.run(|| take_in_file(root, file, false, plan, run, true));
+    };
+    match caution.suspicion() {
+        Suspicion::Of(suspects) => {
+            let find = |suspect| plan.files.binary_search_by(|file| file.path.cmp(suspect)).ok();
+            suspects.iter().filter_map(find).for_each(|position| try_alone(&plan.files[position]));
+        }
+        Suspicion::AllAfter(last) => {
+            let begin = last.as_ref().map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
+            plan.files[begin..].iter().for_each(try_alone);
+        }
     }
 }
 

@@ -21,8 +21,9 @@ use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
 pub use chosen::Reach;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) use about::About;
@@ -58,6 +59,8 @@ pub struct Repositories {
     shared: Arc<Shared>,
     /// Who wants a run, among all sessions.
     session: u64,
+    /// The roots that an answer has named; none where whoever asks has chosen it at the same moment.
+    named: Option<Mutex<BTreeSet<PathBuf>>>,
 }
 
 /// How a call waits for a run.
@@ -122,7 +125,9 @@ impl Patience {
 impl Repositories {
     /// For one who shares nothing. Nothing is opened or looked at before the first call.
     pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        Self::of(&Shared::new(config, PoolSettings::default()), Reach::from(root), patience, || {})
+        let mut repositories = Self::of(&Shared::new(config, PoolSettings::default()), Reach::from(root), patience, || {});
+        repositories.named = None;
+        repositories
     }
 
     /// For a session, with somebody who is told when the repository of calls that name none has a new generation.
@@ -134,7 +139,7 @@ impl Repositories {
     ) -> Self {
         let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
-        Self { chosen, patience, shared: Arc::clone(shared), session }
+        Self { chosen, patience, shared: Arc::clone(shared), session, named: Some(Mutex::default()) }
     }
 
     /// Whether it matters what the client works on.
@@ -167,11 +172,21 @@ impl Repositories {
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
         let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
-        let readiness = self.open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
+        let mut readiness = self.open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
+        if let (Some(named), Readiness::Ready(opened)) = (&self.named, &mut readiness) {
+            opened.names_root = !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
+        }
         Ok(readiness)
+    }
+
+    /// An answer has said which repository it is about, if it was to.
+    pub(super) fn was_answered(&self, opened: &Opened) {
+        if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
+            named.lock().unwrap_or_else(PoisonError::into_inner).insert(opened.location.root().to_path_buf());
+        }
     }
 
     /// The store of the repository of calls that name none, for those who read it as a whole: it reflects the files as they are,
@@ -193,7 +208,7 @@ impl Repositories {
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
-            Readiness::Ready(Box::new(Opened { snapshot, files, location, behind, extent }))
+            Readiness::Ready(Box::new(Opened { snapshot, files, location, behind, extent, names_root: false }))
         };
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {

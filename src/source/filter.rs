@@ -191,9 +191,11 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
 /// The bytes of a file of rules. Does not wait for a pipe, and reads no device.
 fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> Found {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::openat(directory, path, flags, Mode::empty()) {
+    let file = match rustix::fs::openat(&directory, path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return Found::Nothing,
+        // In a directory that may not be entered there may be none.
+        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => return Found::Nothing,
         Err(_) => return Found::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {

@@ -1,6 +1,7 @@
 //! What is mounted in a repository: a file system that is mounted over a directory puts other files in its place, and no directory
 //! tells of that. The system's list of mounts says when it has become another one, and what kind each of them is.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::ffi::OsStrExt;
@@ -74,6 +75,12 @@ impl Mounts {
     pub fn remote(&self) -> Option<&str> {
         let kinds = self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
         kinds.into_iter().find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
+    }
+
+    /// A directory below the repository's that another file system is mounted over.
+    pub(super) fn first_inside(&self) -> Option<PathBuf> {
+        let inside = self.inside.iter().map(|mount| PathBuf::from(OsStr::from_bytes(&mount.point)));
+        inside.filter(|point| *point != self.root).min()
     }
 
     fn read(&mut self) -> io::Result<()> {

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,6 +97,8 @@ fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), Sto
     settle(store)?;
     // Shares the blocks where the file system can.
     fs::copy(store, &temporary).map_err(failed)?;
+    // A copy has the permissions of what it was made from.
+    fs::set_permissions(&temporary, PermissionsExt::from_mode(0o600)).map_err(failed)?;
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;
         connection.execute_batch(statements::WRITER_SETTINGS)?;

@@ -27,8 +27,8 @@ use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::FileStamp;
 
-/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each maps
-/// the file into memory for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
+/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each has
+/// a cache of pages for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
 const KEPT_CONNECTIONS: usize = 4;
 
 /// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::{StoreError, StoreErrorKind};
+use super::private;
 use super::schema::FORMAT;
 
 pub(super) const LOCK_FILE: &str = "writer.lock";
@@ -108,11 +109,10 @@ impl Location {
 
     /// Becomes the repository's only writer, among all processes. Waits for another one at most `patience`.
     pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
-        fs::create_dir_all(&self.directory)
-            .map_err(|error| StoreError::from_io("creating store directory", &self.directory, &error))?;
+        private::make(&self.directory)?;
         let path = self.lock_path();
         let attempt = "locking for writing";
-        let file = File::options()
+        let file = private::options()
             .create(true)
             .truncate(false)
             .write(true)
@@ -139,6 +139,7 @@ impl Location {
     }
 
     fn file_names(&self) -> Result<Vec<String>, StoreError> {
+        private::check(&self.directory)?;
         let failed = |error: &io::Error| StoreError::from_io("listing store directory", &self.directory, error);
         #[expect(clippy::disallowed_methods, reason = "lists the cache directory, not a repository")]
         let entries = match fs::read_dir(&self.directory) {

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use super::connection::Store;
 use super::error::StoreError;
 use super::location::Location;
+use super::private;
 
 /// A repository whose stores were removed to make room.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -48,6 +49,11 @@ pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Droppe
     Ok(dropped)
 }
 
+/// Fails if a cache is not this user's: nothing in it is read, and nothing written.
+pub fn check_owner(cache: &Path) -> Result<(), StoreError> {
+    private::check(cache)
+}
+
 /// The room that the stores of all repositories in a cache take.
 pub fn bytes_taken(cache: &Path) -> Result<u64, StoreError> {
     Ok(tenants(cache)?.iter().map(|tenant| tenant.bytes).sum())
@@ -66,6 +72,7 @@ pub(super) fn known_root(place: &Location) -> Option<PathBuf> {
 
 /// Every place in the cache that has, or had, stores; the directory stands for the root, which only a store knows.
 pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
+    private::check(cache)?;
     let failed = |error: &io::Error| StoreError::from_io("listing the cache", cache, error);
     #[expect(clippy::disallowed_methods, reason = "lists the cache directory, not a repository")]
     let entries = match fs::read_dir(cache) {

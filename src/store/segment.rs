@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{SEGMENT_SUFFIX, WriterLock, with_ending};
+use super::private;
 use super::rows::Identity;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cographs");
@@ -87,7 +88,7 @@ impl Draft {
     pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
         lock.remove_leftovers();
         let temporary = with_ending(&lock.location().temporary_path(0), SEGMENT_SUFFIX);
-        let file = File::options().create(true).truncate(true).read(true).write(true).open(&temporary);
+        let file = private::options().create(true).truncate(true).read(true).write(true).open(&temporary);
         let file = file.map_err(|error| StoreError::from_io(WRITING, &temporary, &error))?;
         Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
     }

@@ -15,10 +15,10 @@ impl Statement {
 }
 
 /// Settings of a connection that reads. What a statement sorts stays in memory: `guard` counts it there, and no file is made that
-/// nobody sees. The most that SQLite maps: of a larger store the end, where the indexes are, would be read
-/// page by page.
+/// nobody sees. Nothing is mapped: a file that gets shorter, or a disk that fails, below a mapping ends the process, and below a read
+/// it is an error. Questions to the index of Django take as long either way with this much of a cache.
 pub(super) const READER_SETTINGS: &str =
-    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 2147418112; PRAGMA cache_size = -2000;";
+    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
 /// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
 pub(super) const WRITER_SETTINGS: &str = "

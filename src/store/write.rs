@@ -31,6 +31,7 @@ use self::numbering::{FileSites, Numbering, Texts};
 use super::connection::Store;
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{Location, WriterLock};
+use super::private;
 use super::rows::Identity;
 use super::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
 use super::statements;
@@ -135,7 +136,7 @@ fn build(
     let io = |error| StoreError::from_io(WRITING, path, &error);
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here rather than by SQLite, which does not say why it cannot.
-    let file = File::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
+    let file = private::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
     let roots = begin(path, info).map_err(sqlite)?;
     let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
     let texts = Texts::default();

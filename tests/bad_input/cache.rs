@@ -2,8 +2,9 @@
 //! before is still there, and a file that is none of ours is left alone.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -19,6 +20,14 @@ fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
     let location = Location::new(&repository.beside("cache"), &repository.root());
     let newest = *location.generations().expect("it is a directory").first().expect("there is a store");
     (location.directory().to_path_buf(), location.generation_path(newest))
+}
+
+/// Lets everybody read what is in a directory, and nobody write.
+fn open_for_reading(directory: &Path) {
+    let cache = directory.parent().expect("it is in the cache");
+    set_mode(cache, 0o755);
+    fs::read_dir(directory).expect("it is ours").flatten().for_each(|file| set_mode(&file.path(), 0o644));
+    set_mode(directory, 0o555);
 }
 
 fn source(number: usize) -> String {
@@ -54,7 +63,7 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
                 fs::remove_file(store.with_extension(ending)).expect("the index has left it there");
             }
         }
-        set_mode(&directory, 0o555);
+        open_for_reading(&directory);
         for question in ["a", "b"] {
             let output = program_with_few_rights(&repository.beside("."), &repository.beside("cache"))
                 .args(["search", question, "--root"])
@@ -77,7 +86,7 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
 fn an_index_that_cannot_be_renewed_is_not_exported() {
     let repository = Repository::with(&[("a.py", b"def a():\n    a()\n")]);
     let (directory, _) = indexed(&repository);
-    set_mode(&directory, 0o555);
+    open_for_reading(&directory);
     let export = || {
         let arguments = ["export", "calls", "--root"];
         let mut program = program_with_few_rights(&repository.beside("."), &repository.beside("cache"));
@@ -91,6 +100,79 @@ fn an_index_that_cannot_be_renewed_is_not_exported() {
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), ""), "{}", stderr(&output));
     let message = stderr(&output);
     assert!(message.contains("1 file not taken in") && message.contains("hint:"), "{message}");
+}
+
+/// The permissions of everything at and below a place.
+fn modes(place: &Path) -> Vec<(PathBuf, u32)> {
+    let found = fs::symlink_metadata(place).expect("it is there");
+    let mut found_below = vec![(place.to_path_buf(), found.permissions().mode() & 0o777)];
+    if found.is_dir() {
+        fs::read_dir(place).expect("readable").flatten().for_each(|entry| found_below.extend(modes(&entry.path())));
+    }
+    found_below
+}
+
+#[test]
+fn nobody_else_can_look_into_the_cache() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let index = || {
+        let script = "umask 0; exec \"$0\" index \"$1\"";
+        let output = Command::new("sh")
+            .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
+            .arg(repository.root())
+            .env("COGRAPH_CACHE_DIR", repository.beside("cache/of/mine"))
+            .output()
+            .expect("there is a shell");
+        assert!(output.status.success(), "{}", stderr(&output));
+    };
+    index();
+    let found = modes(&repository.beside("cache"));
+    assert!(found.len() >= 6, "{found:?}");
+    for (path, mode) in &found {
+        assert_eq!(mode & 0o077, 0, "{} has {mode:o}", path.display());
+    }
+    // One that was made for all to read is closed when it is written the next time.
+    let directory = Location::new(&repository.beside("cache/of/mine"), &repository.root()).directory().to_path_buf();
+    set_mode(&directory, 0o755);
+    repository.write("a.py", b"def b():\n    pass\n");
+    index();
+    assert_eq!(fs::metadata(&directory).expect("it is there").permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_cache_that_any_user_may_write_is_refused() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let cache = repository.beside("cache");
+    fs::create_dir(&cache).expect("created");
+    set_mode(&cache, 0o777);
+    let run = |words: &[&str]| program(&cache).args(words).current_dir(repository.root()).output().expect("the program starts");
+    let output = run(&["index"]);
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    assert!(stderr(&output).contains("any user may write it (mode 777)") && stderr(&output).contains("hint:"));
+    assert!(stdout(&run(&["doctor"])).contains("any user may write it"));
+    assert_eq!(fs::read_dir(&cache).expect("it is ours").count(), 0);
+    // In a directory for temporary files nobody can put something in the place of another's.
+    set_mode(&cache, 0o1777);
+    assert!(run(&["index"]).status.success());
+}
+
+#[test]
+fn a_cache_of_another_user_is_refused() {
+    const SOMEBODY: u32 = 54_321;
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
+    let (directory, _) = indexed(&repository);
+    // Only the superuser can give files away. For anybody else the superuser's directories are no place to write.
+    let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(SOMEBODY), None) {
+        Ok(()) => (repository.beside("cache"), SOMEBODY),
+        Err(_) => (PathBuf::from("/"), 0),
+    };
+    for words in [["search", "a"], ["index", "--force"]] {
+        let mut command = program(&cache);
+        let output = command.args(words).current_dir(repository.root()).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+        let message = stderr(&output);
+        assert!(message.contains(&format!("it belongs to user {owner}")) || owner == 0, "{message}");
+    }
 }
 
 #[test]

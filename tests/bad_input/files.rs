@@ -192,3 +192,45 @@ fn what_is_walked_is_what_the_documentation_says() {
         ]
     );
 }
+
+/// A text with the same thing nested in itself so many times: what opens it, what is inside, what closes it.
+fn nested(before: &str, open: &str, inside: &str, close: &str, after: &str) -> String {
+    const DEPTH: usize = 30_000;
+    format!("{before}{}{inside}{}{after}\n", open.repeat(DEPTH), close.repeat(DEPTH))
+}
+
+#[test]
+fn what_is_nested_without_end_costs_what_is_nested_and_not_the_file() {
+    let texts = [
+        ("patterns.rs", nested("fn f() { let ", "Some(", "a", ")", " = x; }")),
+        ("references.rs", nested("fn f() { let ", "&", "a", "", " = x; }")),
+        ("uses.rs", nested("use ", "a::{", "b", "}", ";")),
+        ("conditions.rs", nested("#[cfg(", "not(", "a", ")", ")]\nfn g() {}")),
+        ("cases.py", nested("match x:\n case ", "[", "a", "]", ": pass")),
+        ("quoted.py", nested("x: \"", "List[", "int", "]", "\"")),
+        ("ands.py", nested("if ", "isinstance(a, B) and ", "b", "", ": pass")),
+        ("objects.ts", nested("let ", "{a:", "b", "}", " = x;")),
+        ("arrays.ts", nested("let ", "[", "b", "]", " = x;")),
+        ("names.ts", nested("namespace a", ".b", "", "", " {}")),
+        ("types.js", nested("/** @type {", "Array<", "T", ">", "} */\nlet x = 1;")),
+        ("lists.js", nested("/** @type {T", "[]", "", "", "} */\nlet x = 1;")),
+        ("names.cpp", nested("namespace a", "::b", "", "", " {}")),
+        ("pointers.go", nested("package a\nvar x ", "*", "int", "", "")),
+    ];
+    let files: Vec<(&str, &[u8])> = texts.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let repository = Repository::with(&files);
+    let output = super::setup::program(&repository.beside("cache"))
+        .args(["index", "--log-level", "warn"])
+        .arg(repository.root())
+        .env("COGRAPH_LINE_LIMIT", "10000000")
+        .output()
+        .expect("the program starts");
+    let log = super::setup::stderr(&output);
+    assert!(output.status.success() && !log.contains("has died"), "{log}");
+    let store = std::sync::Arc::new(cograph::store::Store::open_newest(&repository.location()).expect("it was made"));
+    let store = store.snapshot(&cograph::model::cancel::CancelToken::new()).expect("it can be read");
+    for (path, _) in texts {
+        let row = file(&store, path);
+        assert_eq!(row.skipped, None, "{path}");
+    }
+}

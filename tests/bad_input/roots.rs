@@ -1,8 +1,9 @@
 //! Roots that are none: the program ends with code 3, the path in its message and a hint.
 
 use std::fs;
+use std::path::Path;
 
-use super::setup::{Repository, file, limits, program, program_with_few_rights, set_mode, stderr, stdout};
+use super::setup::{Repository, file, give_away, limits, program, program_with_few_rights, set_mode, stderr, stdout};
 use cograph::index::{IndexError, Run};
 use cograph::model::cancel::CancelToken;
 
@@ -51,7 +52,7 @@ fn a_root_without_read_permission_is_named() {
     let repository = Repository::with(&[("a.py", b"")]);
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
-    set_mode(&cache, 0o777);
+    give_away(&cache);
     set_mode(&repository.root(), 0o711);
     let output = program_with_few_rights(&repository.beside("."), &cache)
         .arg("index")
@@ -73,7 +74,7 @@ fn unreadable_files_and_directories_are_recorded() {
         Repository::with(&[("open.py", b"def f():\n    pass\n"), ("shut.py", b"x = 1\n"), ("closed/a.py", b"x = 1\n")]);
     let cache = repository.beside("cache");
     fs::create_dir(&cache).expect("created");
-    set_mode(&cache, 0o777);
+    give_away(&cache);
     set_mode(&repository.root().join("shut.py"), 0o000);
     set_mode(&repository.root().join("closed"), 0o000);
     let output = program_with_few_rights(&repository.beside("."), &cache)
@@ -106,4 +107,44 @@ fn a_root_that_goes_away_during_the_run_is_an_error_or_recorded() {
     };
     let store = repository.indexed(&Run { progress: &removed_late, ..Run::quiet(limits(), &cancel) }).expect("the walk was done");
     assert!(file(&store, "a.py").skipped.is_some());
+}
+
+#[test]
+fn a_home_directory_is_not_indexed_unasked() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), ("project/b.py", b"def b():\n    pass\n")]);
+    let home = repository.root();
+    let run = |directory: &str, words: &[&str]| {
+        let mut command = program(&repository.beside("cache"));
+        command.args(words).current_dir(home.join(directory)).env("HOME", &home).output().expect("the program starts")
+    };
+    for words in [&["index"][..], &["search", "a"], &["status"]] {
+        let output = run("", words);
+        assert_eq!(output.status.code(), Some(3), "{words:?}: {}", stdout(&output));
+        let message = stderr(&output);
+        assert!(message.contains("is a home directory") && message.contains("--root"), "{message}");
+    }
+    assert!(!repository.beside("cache").exists(), "nothing was indexed");
+    assert!(stdout(&run("", &["doctor"])).contains("is a home directory"));
+    assert!(stdout(&run("project", &["search", "b"])).contains("function b"), "a directory in it is meant");
+    assert!(stdout(&run("", &["search", "a", "--root", "."])).contains("function a"), "who names it means it");
+    repository.write(".git/HEAD", b"");
+    assert!(stdout(&run("", &["search", "a"])).contains("function a"), "so does who has made it a repository");
+}
+
+#[test]
+fn the_root_of_the_file_system_is_not_indexed_unasked() {
+    let repository = Repository::new();
+    let mut command = program(&repository.beside("cache"));
+    let output = command.arg("index").current_dir("/").env("HOME", repository.root()).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    assert!(stderr(&output).contains("is the root of the file system"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_relative_directory_for_the_cache_is_refused() {
+    let repository = Repository::with(&[("a.py", b"")]);
+    let output = program(Path::new("cache")).arg("index").current_dir(repository.root()).output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
+    assert!(stderr(&output).contains("COGRAPH_CACHE_DIR") && stderr(&output).contains("absolute"), "{}", stderr(&output));
+    assert!(!repository.root().join("cache").exists());
 }

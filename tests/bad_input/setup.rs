@@ -107,6 +107,16 @@ pub(super) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
     file.skipped.expect("it was skipped")
 }
 
+/// The user of [`program_with_few_rights`] where that is not the one who runs the tests.
+const NOBODY: u32 = 65_534;
+
+/// Gives a directory to the user of [`program_with_few_rights`].
+pub(super) fn give_away(directory: &Path) {
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(directory, Some(NOBODY), Some(NOBODY)).expect("the superuser may");
+    }
+}
+
 /// The program, with a cache of its own and nothing else from this environment that it looks at.
 pub(super) fn program(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
@@ -117,7 +127,6 @@ pub(super) fn program(cache: &Path) -> Command {
 /// The program as a user that permissions bind: the tests may run as root, whom they do not. `place` is a directory that
 /// everybody can enter; the program is put there, because the build's own directory may be private.
 pub(super) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
-    const NOBODY: u32 = 65_534;
     let program = place.join("cograph");
     if !program.exists() {
         fs::copy(env!("CARGO_BIN_EXE_cograph"), &program).expect("the program can be copied");

@@ -39,6 +39,8 @@ fn the_lists_are_there_before_anything_is_looked_at() {
 #[test]
 fn an_address_gives_what_the_tool_says() {
     let mut client = Client::connected(&[]);
+    // The first answer names the repository as well.
+    client.ask("search", json!({"query": "helper"}));
     for (uri, tool, arguments) in [
         ("cograph://overview", "overview", json!({})),
         ("cograph://outline/a.py", "outline", json!({"path": "a.py"})),

@@ -117,3 +117,40 @@ fn only_a_client_that_has_roots_is_asked_and_only_if_they_matter() {
     assert!(knows(&mut client, "helper"));
     assert!(client.seen.iter().all(|message| message.get("method").is_none()), "{:?}", client.seen);
 }
+
+#[test]
+fn a_server_that_is_started_in_a_home_directory_asks_for_a_root_and_obeys_one() {
+    let client = |root: Option<&str>| {
+        let place = place(SMALL);
+        let home = place.path().join("repository");
+        std::fs::remove_dir_all(home.join(".git")).ok();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
+        command
+            .arg("mcp")
+            .args(root.map(|_| "--root"))
+            .args(root)
+            .current_dir(&home)
+            .env_remove("CLAUDE_PROJECT_DIR")
+            .env("HOME", &home)
+            .env("COGRAPH_CACHE_DIR", place.path().join("cache"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let mut client = Client::of(place, command);
+        client.send(&initialize("2025-11-25"));
+        client.answer(&json!(0));
+        client
+    };
+    let mut unasked = client(None);
+    let call = |client: &mut Client, id: &str, arguments: Value| {
+        client.call(id, "search", arguments);
+        client.answer(&json!(id))["result"].clone()
+    };
+    let home = std::fs::canonicalize(unasked.place.path().join("repository")).expect("it exists");
+    for (id, arguments) in [("own", json!({"query": "helper"})), ("named", json!({"query": "helper", "root": home}))] {
+        let result = call(&mut unasked, id, arguments);
+        let text = result["content"][0]["text"].as_str().unwrap_or_default();
+        assert!(result["isError"] == json!(true) && text.contains("is a home directory") && text.contains("--root"), "{result}");
+    }
+    assert!(knows(&mut client(Some(".")), "helper"));
+}

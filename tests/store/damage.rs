@@ -72,6 +72,18 @@ fn damage_inside_is_an_error_of_the_question() {
 }
 
 #[test]
+fn a_file_that_gets_shorter_while_it_is_read_is_an_error_of_the_question() {
+    let cache = Cache::new();
+    // More than is kept of a store while it is open.
+    let path = cache.publish(&functions(60_000)).expect("a store").path;
+    assert!(fs::metadata(&path).expect("it is there").len() > 4 << 20);
+    let snapshot = cache.snapshot();
+    assert_eq!(snapshot.meta().symbols, 60_000);
+    fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.set_len(8_192)).expect("it is ours");
+    assert!(snapshot.files().and_then(|files| snapshot.symbols_of(&files[0])).is_err(), "there is nothing left to read");
+}
+
+#[test]
 fn a_directory_that_cannot_be_written_can_be_read() {
     let cache = Cache::new();
     cache.publish(&functions(3)).expect("a store");

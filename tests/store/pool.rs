@@ -248,22 +248,23 @@ fn connections_that_a_burst_has_left_are_let_go_by_the_timer() {
     let token = CancelToken::new();
     let ask = || fixture.pool.snapshot(&cache.location, &token).expect("a snapshot");
     let burst: Vec<_> = (0..4).map(|_| ask()).collect();
-    assert!(mapped(&cache) >= 4, "each question of a burst has a connection");
+    assert!(connections(&cache) >= 4, "each question of a burst has a connection");
     drop(burst);
     let until = Instant::now() + PATIENCE;
-    while mapped(&cache) > 1 {
-        assert!(Instant::now() < until, "{} are left", mapped(&cache));
+    while connections(&cache) > 1 {
+        assert!(Instant::now() < until, "{} are left", connections(&cache));
         thread::yield_now();
     }
     assert_eq!(ask().files().expect("the one that is kept reads").len(), 1);
     assert_eq!((fixture.pool.counts().open, fixture.opener.opened.load(Ordering::SeqCst)), (1, 1), "the store stayed open");
 }
 
-/// How often stores of a cache are mapped into the memory of this process: once for each connection.
-fn mapped(cache: &Cache) -> usize {
-    let maps = fs::read_to_string("/proc/self/maps").expect("the system shows them");
-    let directory = cache.location.directory().to_str().expect("a plain name");
-    maps.lines().filter(|line| line.contains(directory) && line.ends_with(".db")).count()
+/// The connections of this process to the stores of a cache: each has opened the log of changes for itself.
+fn connections(cache: &Cache) -> usize {
+    let opened = fs::read_dir("/proc/self/fd").expect("the system shows them").flatten();
+    let files = opened.filter_map(|opened| fs::read_link(opened.path()).ok());
+    let is_log = |file: &std::path::PathBuf| file.to_str().is_some_and(|name| name.ends_with(".db-wal"));
+    files.filter(|file| file.starts_with(cache.location.directory()) && is_log(file)).count()
 }
 
 #[test]

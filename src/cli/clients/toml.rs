@@ -11,6 +11,9 @@ fn parse(text: &str) -> Result<(DocumentMut, bool), String> {
         return Err("its lines end in different ways".to_owned());
     }
     let plain = text.replace("\r\n", "\n");
+    if plain.contains('\r') {
+        return Err("its lines end in different ways".to_owned());
+    }
     let document: DocumentMut = plain.parse().map_err(|error| format!("it is not valid TOML: {error}"))?;
     let written = document.to_string();
     if written.strip_suffix('\n').unwrap_or(&written) != plain.strip_suffix('\n').unwrap_or(&plain) {

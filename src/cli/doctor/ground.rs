@@ -12,7 +12,8 @@ use crate::cli::output::{bytes, grouped};
 use crate::config::{Config, Repository};
 use crate::index;
 use crate::model::cancel::CancelToken;
-use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken};
+use crate::source;
+use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
 use crate::watch::{Watch, WatchError};
 
 /// Less room than this is soon none.
@@ -49,6 +50,9 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     let area = "cache";
     let shown = directory.display();
     let mend = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
+    if let Err(error) = check_owner(directory) {
+        return Finding::problem(area, error.to_string(), "set COGRAPH_CACHE_DIR to a directory of this user's");
+    }
     if let Err(why) = try_writing(directory) {
         return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
     }
@@ -56,7 +60,11 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     let free = statvfs(existing).map(|found| found.f_bavail.saturating_mul(found.f_frsize)).unwrap_or(u64::MAX);
     let taken = bytes_taken(directory).unwrap_or_default();
     let text = format!("{shown}: {} taken of {}, {} free", bytes(taken), bytes(config.limits.cache_bytes), bytes(free));
-    let finding = if free < LITTLE_ROOM {
+    let remote = source::remote_kind(existing);
+    let finding = if let Some(kind) = remote {
+        let text = format!("{text}; it is on {kind}, where two machines that write the same index can damage it");
+        Finding::note(area, text, "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only")
+    } else if free < LITTLE_ROOM {
         Finding::problem(area, text, "make room on the device, or set COGRAPH_CACHE_DIR to another one")
     } else {
         Finding::good(area, text)

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::Stop;
 use crate::cli::clients;
+use crate::cli::output::shown;
 
 /// The file, where its links lead.
 pub(super) struct Place {
@@ -22,7 +23,7 @@ pub(super) struct Place {
 
 fn failure(attempt: &str, path: &Path, error: &io::Error) -> Stop {
     Stop::Failure {
-        message: format!("cannot {attempt} {}: {error}", path.display()),
+        message: format!("cannot {attempt} {}: {error}", shown(path)),
         hint: "check the permissions of the file and of its directory; it is as it was".to_owned(),
     }
 }
@@ -96,7 +97,7 @@ impl Place {
             return Ok(());
         }
         Err(Stop::Failure {
-            message: format!("{} was changed by another program at this moment", self.path.display()),
+            message: format!("{} was changed by another program at this moment", shown(&self.path)),
             hint: "run the command again".to_owned(),
         })
     }
@@ -134,7 +135,7 @@ impl Place {
 fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
     let Some(target) = within.and_then(|within| clients::outside(path, within)) else { return Ok(()) };
     Err(Stop::Failure {
-        message: format!("{} leads out of the repository, to {}", path.display(), target.display()),
+        message: format!("{} leads out of the repository, to {}", shown(path), shown(&target)),
         hint: "put a file in the place of the link, or change the one that it leads to with --scope user".to_owned(),
     })
 }

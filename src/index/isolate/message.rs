@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::config::Limits;
 use crate::index::ChangeSet;
+use crate::index::caution::Suspicion;
 use crate::index::progress::{Phase, Progress, Timing};
 use crate::model::RepoPath;
 use crate::store::Location;
@@ -26,8 +27,8 @@ pub(super) struct Order {
     pub(super) limits: Limits,
     /// Files that are left out.
     pub(super) left_out: Vec<RepoPath>,
-    /// Files that are parsed first, one at a time.
-    pub(super) suspects: Vec<RepoPath>,
+    /// Those that are parsed first, one at a time.
+    pub(super) suspicion: Suspicion,
 }
 
 /// What an order is about.
@@ -83,6 +84,10 @@ impl Order {
             Work::Everything { forced } => (u64::from(*forced), &[][..]),
             Work::Changes(paths) => (CHANGES, paths.as_slice()),
         };
+        let (swept, suspects) = match &self.suspicion {
+            Suspicion::Of(suspects) => (false, suspects.as_slice()),
+            Suspicion::AllAfter(last) => (true, last.as_slice()),
+        };
         let Limits { file_bytes, line_bytes, threads, stack_bytes, file_time, memory_bytes, cache_bytes } = self.limits;
         let numbers = [
             kind,
@@ -95,7 +100,8 @@ impl Order {
             memory_bytes,
             cache_bytes,
             self.left_out.len() as u64,
-            self.suspects.len() as u64,
+            u64::from(swept),
+            suspects.len() as u64,
             changes.len() as u64,
         ];
         let mut text = Vec::new();
@@ -103,7 +109,7 @@ impl Order {
             push(&mut text, path.as_os_str().as_bytes());
         }
         numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
-        self.left_out.iter().chain(&self.suspects).chain(changes).for_each(|path| push(&mut text, path.as_str().as_bytes()));
+        self.left_out.iter().chain(suspects).chain(changes).for_each(|path| push(&mut text, path.as_str().as_bytes()));
         output.write_all(&text)?;
         output.flush()
     }
@@ -123,11 +129,12 @@ impl Order {
             memory_bytes: number()?,
             cache_bytes: number()?,
         };
-        let (left_out, suspects, changes) = (number()?, number()?, number()?);
+        let (left_out, swept, suspects, changes) = (number()?, number()?, number()?, number()?);
         let mut paths = |count| (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>();
         let (left_out, suspects, changes) = (paths(left_out)?, paths(suspects)?, paths(changes)?);
+        let suspicion = if swept == 0 { Suspicion::Of(suspects) } else { Suspicion::AllAfter(suspects.into_iter().next()) };
         let work = if kind == CHANGES { Work::Changes(changes) } else { Work::Everything { forced: kind != 0 } };
-        Some(Self { location, work, patience, limits, left_out, suspects })
+        Some(Self { location, work, patience, limits, left_out, suspicion })
     }
 }
 
@@ -229,16 +236,20 @@ mod tests {
     #[test]
     fn an_order_arrives_as_it_was_given() {
         let root = Path::new(OsStr::from_bytes(b"/with \xff\nand\tmore"));
-        let order = |work| Order {
+        let order = |(work, suspicion)| Order {
             location: Location::new(Path::new("/cache"), root),
             work,
             patience: Duration::from_secs(7),
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },
             left_out: vec![path("a\nb"), path("c d")],
-            suspects: vec![path("e")],
+            suspicion,
         };
-        let works =
-            [Work::Everything { forced: false }, Work::Everything { forced: true }, Work::Changes(vec![path("f\ng"), path("h")])];
+        let works = [
+            (Work::Everything { forced: false }, Suspicion::default()),
+            (Work::Everything { forced: true }, Suspicion::AllAfter(None)),
+            (Work::Changes(vec![path("f\ng"), path("h")]), Suspicion::Of(vec![path("e")])),
+            (Work::Changes(vec![path("f")]), Suspicion::AllAfter(Some(path("e")))),
+        ];
         for order in works.map(order) {
             let mut bytes = Vec::new();
             order.write(&mut bytes).expect("memory takes it");

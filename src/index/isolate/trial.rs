@@ -5,11 +5,13 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
+use crate::index::caution::Suspicion;
 use crate::index::progress::Phase;
 use crate::model::RepoPath;
 
-/// Files that one build may leave out because they end it. More are no accident of single files.
-const MOST_LEFT_OUT: usize = 100;
+/// Files that are found among those that were parsed at the same time. Where there are more, each costs another attempt at most of
+/// the others: then every file is tried by itself, once.
+const FEW: usize = 16;
 /// Deaths in a row that no file can be found guilty of.
 const MOST_FRUITLESS: usize = 3;
 
@@ -50,8 +52,8 @@ impl Death {
 pub(super) struct Trial {
     /// Files that end a worker: left out from now on.
     pub(super) guilty: Vec<RepoPath>,
-    /// Files that may: the next worker parses them first, one at a time.
-    pub(super) suspects: Vec<RepoPath>,
+    /// Those that may: the next worker parses them first, one at a time.
+    pub(super) suspicion: Suspicion,
     fruitless: usize,
 }
 
@@ -64,26 +66,37 @@ impl Trial {
             return self.fruitless < MOST_FRUITLESS;
         }
         if let Some(path) = trying {
-            // The suspects before it have passed.
-            let rest = self.suspects.iter().position(|suspect| *suspect == path).map_or(0, |position| position + 1);
-            self.suspects.drain(..rest);
-            self.convict([path]);
-        } else if !hanging.is_empty() {
-            self.suspects.clear();
-            self.convict(hanging);
-        } else {
-            parsing.sort_unstable();
-            parsing.dedup();
-            self.fruitless += 1;
-            self.suspects = parsing;
-            return !self.suspects.is_empty() && self.fruitless < MOST_FRUITLESS;
+            // Those before it have passed.
+            match &mut self.suspicion {
+                Suspicion::Of(suspects) => {
+                    let rest = suspects.iter().position(|suspect| *suspect == path).map_or(0, |position| position + 1);
+                    suspects.drain(..rest);
+                }
+                Suspicion::AllAfter(last) => *last = Some(path.clone()),
+            }
+            return self.convict(vec![path]);
         }
-        self.guilty.len() <= MOST_LEFT_OUT
+        if !hanging.is_empty() {
+            self.suspicion = Suspicion::default();
+            return self.convict(hanging);
+        }
+        parsing.sort_unstable();
+        parsing.dedup();
+        self.fruitless += 1;
+        let is_of_use = !parsing.is_empty() && self.fruitless < MOST_FRUITLESS;
+        self.suspicion = Suspicion::Of(parsing);
+        is_of_use
     }
 
-    fn convict(&mut self, paths: impl IntoIterator<Item = RepoPath>) {
+    /// False if they were guilty before: to leave them out is of no use.
+    fn convict(&mut self, paths: Vec<RepoPath>) -> bool {
         self.fruitless = 0;
+        let is_new = paths.iter().any(|path| !self.guilty.contains(path));
         self.guilty.extend(paths);
+        if self.guilty.len() >= FEW && matches!(self.suspicion, Suspicion::Of(_)) {
+            self.suspicion = Suspicion::AllAfter(None);
+        }
+        is_new
     }
 }
 
@@ -93,6 +106,10 @@ mod tests {
 
     fn paths(names: &[&str]) -> Vec<RepoPath> {
         names.iter().map(|name| RepoPath::new(name).expect("well formed")).collect()
+    }
+
+    fn of(names: &[&str]) -> Suspicion {
+        Suspicion::Of(paths(names))
     }
 
     fn parsing(names: &[&str]) -> Doing {
@@ -112,7 +129,7 @@ mod tests {
             let doing = Doing { trying: paths(&["a"]).pop(), parsing: paths(&["a", "b"]), ..Doing::default() };
             assert_eq!(trial.learn(doing, Death::FromOutside), attempt < MOST_FRUITLESS, "attempt {attempt}");
         }
-        assert_eq!((trial.guilty.len(), trial.suspects.len()), (0, 0));
+        assert_eq!((trial.guilty.len(), &trial.suspicion), (0, &Suspicion::default()));
         for (signal, death) in
             [(Signal::KILL, Death::FromOutside), (Signal::TERM, Death::FromOutside), (Signal::SEGV, Death::ByTheWork)]
         {
@@ -129,18 +146,18 @@ mod tests {
     fn of_several_files_the_one_is_found_that_ends_a_worker_alone() {
         let mut trial = Trial::default();
         assert!(trial.learn_of(parsing(&["b", "a", "c"])));
-        assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&[][..], &*paths(&["a", "b", "c"])));
+        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&[][..], &of(&["a", "b", "c"])));
         assert!(trial.learn_of(trying("b")));
-        assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&*paths(&["b"]), &*paths(&["c"])));
+        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&*paths(&["b"]), &of(&["c"])));
         assert!(trial.learn_of(trying("c")), "two of them can be guilty");
-        assert_eq!((trial.guilty.as_slice(), trial.suspects.as_slice()), (&*paths(&["b", "c"]), &[][..]));
+        assert_eq!((trial.guilty.as_slice(), &trial.suspicion), (&*paths(&["b", "c"]), &of(&[])));
     }
 
     #[test]
     fn a_file_that_hangs_is_known_at_once() {
         let mut trial = Trial::default();
         assert!(trial.learn_of(Doing { parsing: paths(&["a", "b"]), hanging: paths(&["b"]), ..Doing::default() }));
-        assert_eq!((trial.guilty, trial.suspects), (paths(&["b"]), Vec::new()));
+        assert_eq!((trial.guilty, trial.suspicion), (paths(&["b"]), of(&[])));
     }
 
     #[test]
@@ -151,7 +168,22 @@ mod tests {
         assert!(trial.learn_of(parsing(&["b", "c"])), "a and b have passed alone");
         assert!(!trial.learn_of(parsing(&["c", "d"])));
         let mut endless = Trial::default();
-        let attempts = (0..).take_while(|number| endless.learn_of(trying(&format!("f{number}")))).count();
-        assert_eq!(attempts, MOST_LEFT_OUT);
+        assert!(endless.learn_of(trying("a")));
+        assert!(!endless.learn_of(trying("a")), "it ends a worker although it is left out");
+    }
+
+    #[test]
+    fn where_there_are_many_every_file_is_tried_by_itself() {
+        let mut trial = Trial::default();
+        for number in 0..FEW {
+            assert_eq!(trial.suspicion, of(&[]), "{number}");
+            assert!(trial.learn_of(trying(&format!("m{number:02}"))));
+        }
+        assert_eq!(trial.suspicion, Suspicion::AllAfter(None));
+        for name in ["b", "m00x", "z"] {
+            assert!(trial.learn_of(trying(name)));
+            assert_eq!(trial.suspicion, Suspicion::AllAfter(RepoPath::new(name)), "those before it have passed");
+        }
+        assert_eq!(trial.guilty.len(), FEW + 3);
     }
 }

@@ -105,7 +105,7 @@ impl Known {
             _ => FxHashMap::default(),
         };
         left_out.extend(order.left_out.iter().map(|path| (path.clone(), None)));
-        let caution = Caution::new(left_out, order.suspects.clone(), Box::new(Arc::clone(reports)));
+        let caution = Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
         let progress = |progress: Progress| {
             reports.reach(Some(progress));
             #[cfg(feature = "faults")]

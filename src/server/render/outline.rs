@@ -1,6 +1,6 @@
 //! The answer of `outline`.
 
-use super::{RAISE, lines, name, path, plural, signature, text_path};
+use super::{NAMES, RAISE, lines, name, path, plural, signature, text_path};
 use crate::query::OutlineResult;
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline, OutlineNode};
 use crate::server::budget::Page;
@@ -42,7 +42,8 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
     // The outer symbols matter more than what is inside them.
     let shown = levels(page, &flat);
     page.left_out(shown, flat.len() as u64, "symbols inside these", &format!("{RAISE}, or `show` one of them"));
-    format!("{} · {}", path(&outline.file.path), figures(&outline.file))
+    let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
+    format!("{} · {}{content}", path(&outline.file.path), figures(&outline.file))
 }
 
 /// Adds the lines of a tree: as many whole levels as fit, and of the first level what fits. Gives the number of lines.

@@ -1,6 +1,6 @@
 //! The answer of `search`.
 
-use super::{Groups, RAISE, grouped, path, symbol_line};
+use super::{Groups, NAMES, RAISE, grouped, path, symbol_line};
 use crate::query::{SearchParams, SearchResult};
 use crate::server::budget::Page;
 use crate::server::escape::SafeLine;
@@ -29,7 +29,9 @@ impl Answer for Found {
             &format!("`offset`: {seen}, {RAISE}, or filter by `path` or `kinds`"),
         );
         let from = if self.params.offset > 0 { format!(" from {}", self.params.offset + 1) } else { String::new() };
-        format!("{shown} of {} symbols{from} for `{}`, best first", self.result.total, SafeLine::new(&self.params.text, 120))
+        let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
+        let query = SafeLine::new(&self.params.text, 120);
+        format!("{shown} of {} symbols{from} for `{query}`, best first{content}", self.result.total)
     }
 
     fn json(&self) -> Value {

@@ -1,6 +1,6 @@
 //! The answer of `sql`: rows as text, with a separator that no value can forge, and the same rows for programs.
 
-use super::RAISE;
+use super::{RAISE, VALUES};
 use crate::query::sql::{SqlBound, SqlValue};
 use crate::query::{SqlResult, Total};
 use crate::server::budget::Page;
@@ -26,7 +26,8 @@ impl Answer for SqlResult {
         if let Some(reason) = stopped(self) {
             page.omit(reason);
         }
-        format!("{shown} of {} rows", self.total)
+        let content = if shown > 0 { format!(" · {VALUES}") } else { String::new() };
+        format!("{shown} of {} rows{content}", self.total)
     }
 
     fn json(&self) -> Value {

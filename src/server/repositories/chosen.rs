@@ -4,6 +4,7 @@
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
 use crate::faults::{Fault, planted};
+use crate::source;
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -27,6 +28,12 @@ impl From<Option<PathBuf>> for Reach {
 impl Reach {
     fn has(&self, root: &Path) -> bool {
         self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
+    }
+
+    /// Whether it was named when the process was started: this very directory, not one above it.
+    fn names(&self, root: &Path) -> bool {
+        let is_own = self.root.as_ref().and_then(|own| own.canonicalize().ok()).is_some_and(|own| own == root);
+        is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
     }
 
     /// What is said of a directory that is not in it, whether it is there or not.
@@ -124,7 +131,7 @@ impl Chosen {
                         "leave it out for the repository of this session",
                     ));
                 }
-                self.around(config, path)
+                self.meant(config, self.around(config, path)?)
             }
             (None, Some(root)) => self.at(config, root),
             (None, None) => {
@@ -136,10 +143,10 @@ impl Chosen {
                     return self.at(config, &named);
                 }
                 if let Some(usable) = client.iter().find_map(|directory| self.around(config, directory).ok()) {
-                    return Ok(usable);
+                    return self.meant(config, usable);
                 }
                 let found = config.default_repository().map_err(|error| unavailable(&error.to_string(), error.hint()))?;
-                if self.reach.has(&found.root) { Ok(found) } else { Err(self.reach.outside()) }
+                if self.reach.has(&found.root) { self.meant(config, found) } else { Err(self.reach.outside()) }
             }
         }
     }
@@ -158,6 +165,14 @@ impl Chosen {
         let exact = self.at(config, directory)?;
         let found = config.repository_around(directory).map_err(|error| unavailable(&error.to_string(), error.hint()))?;
         Ok(if self.reach.has(&found.root) { found } else { exact })
+    }
+
+    /// The repository, unless it is one by accident. One that was named when the process was started is none.
+    fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
+        if self.reach.names(&found.root) {
+            return Ok(found);
+        }
+        source::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
     /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.

@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime};
 
 /// Files that an answer names because it does not reflect them yet; more are counted.
 const NAMED_FILES: usize = 5;
+/// Letters of the path of a repository.
+const LONGEST_ROOT: usize = 300;
 /// Letters of the reason why an answer does not reflect them.
 const LONGEST_REASON: usize = 300;
 
@@ -30,6 +32,8 @@ pub(in crate::server) struct Opened {
     pub(super) behind: Option<Behind>,
     /// How far it is known that it reflects the rest.
     pub(super) extent: Extent,
+    /// Whether the answer says which repository it is about: the first one of a session does.
+    pub(super) names_root: bool,
 }
 
 /// How far it is known what a store reflects.
@@ -117,6 +121,12 @@ impl Opened {
         let named: Vec<String> = names.chain(more).collect();
         let (what, why) = (stale.what(), stale.why());
         format!("generation {generation}, made {age} ago; stale: {what} ({}){why}", named.join(", "))
+    }
+
+    /// Which repository the answers of a session speak of: for the first one.
+    pub(in crate::server) fn place(&self) -> Option<String> {
+        let root = SafeLine::new(&self.location.root().to_string_lossy(), LONGEST_ROOT);
+        self.names_root.then(|| format!("{root}, "))
     }
 
     /// What is not known of files that nothing is known to have happened to.

@@ -1,0 +1,124 @@
+//! Properties of every client's list, for texts as people write them and for what random changes make of those: the corpus beside this
+//! file is where they begin. `PROPTEST_CASES` says how many are tried; what was found once is kept in `proptest-regressions`.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+use super::{CLIENTS, Client, Entry};
+
+const CORPUS: [&str; 9] = [
+    "",
+    include_str!("corpus/plain.json"),
+    include_str!("corpus/comments.json"),
+    include_str!("corpus/mark.json"),
+    include_str!("corpus/nested.json"),
+    include_str!("corpus/plain.toml"),
+    include_str!("corpus/tables.toml"),
+    include_str!("corpus/inline.toml"),
+    include_str!("corpus/dotted.toml"),
+];
+
+/// Pieces that mean something to one of the parsers.
+const PIECES: [&str; 30] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "'",
+    "\\",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "\n",
+    "\r\n",
+    "\t",
+    " ",
+    "=",
+    ".",
+    "null",
+    "\"cograph\"",
+    "\"mcpServers\": {}",
+    "\"servers\": {}",
+    "\"command\": \"c\"",
+    "[mcp_servers.cograph]",
+    "[mcp_servers]",
+    "\"\"\"",
+    "\u{feff}",
+    "\u{e9}",
+    "\u{0}",
+];
+
+/// A change of a text: somewhere, so many characters go, and a piece comes.
+type Change = (Index, usize, &'static str);
+
+fn changed(text: &str, changes: &[Change]) -> String {
+    let mut letters: Vec<char> = text.chars().collect();
+    for (place, gone, piece) in changes {
+        let at = place.index(letters.len() + 1);
+        let end = (at + gone).min(letters.len());
+        letters.splice(at..end, piece.chars());
+    }
+    letters.into_iter().collect()
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let change = (any::<Index>(), 0..4_usize, select(&PIECES[..]));
+    (select(&CORPUS[..]), proptest::collection::vec(change, 0..6)).prop_map(|(text, changes)| changed(text, &changes))
+}
+
+fn entries() -> impl Strategy<Value = Entry> {
+    "[ -~\u{e9}\n\t]{1,12}".prop_map(|command| Entry { command, arguments: vec!["mcp".to_owned()] })
+}
+
+fn check(client: &Client, text: &str, entry: &Entry) -> Result<(), TestCaseError> {
+    let Ok(list) = client.list(text) else { return Ok(()) };
+    if !list.has() {
+        let same = list.without();
+        prop_assert_eq!(same.as_deref(), Ok(text), "there is nothing to take out");
+    }
+    let Ok(with) = list.with(entry) else { return Ok(()) };
+    let after = client.list(&with);
+    prop_assert!(after.is_ok(), "{}: it cannot be read any more: {with:?}", client.word);
+    let Ok(after) = after else { return Ok(()) };
+    let found = after.entry();
+    prop_assert_eq!(found.as_ref().map(|found| &found.command), Some(&entry.command), "{:?}", with);
+    prop_assert_eq!(found.as_ref().and_then(|found| found.arguments.first()), entry.arguments.first(), "{:?}", with);
+    prop_assert!(after.agrees_with(&list), "{}: something else has changed: {with:?}", client.word);
+    prop_assert_eq!(after.with(entry), Ok(with.clone()), "a second time changes nothing");
+    let without = after.without();
+    prop_assert!(without.is_ok(), "{}: {without:?}", client.word);
+    let without = without.unwrap_or_default();
+    let back = client.list(&without);
+    prop_assert!(back.as_ref().is_ok_and(|back| !back.has() && back.agrees_with(&list)), "{}: {without:?}", client.word);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn an_entry_comes_and_goes_and_nothing_else_changes(text in texts(), entry in entries()) {
+        for client in &CLIENTS {
+            check(client, &text, &entry)?;
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_list_is_refused(text in "\\PC{0,200}") {
+        for client in &CLIENTS {
+            check(client, &text, &Entry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] })?;
+        }
+    }
+}
+
+#[test]
+fn nesting_ends_in_an_error() {
+    for open in ["[", "{\"a\":", "{\"mcpServers\":{\"a\":", "a=[", "a={a="] {
+        let text = open.repeat(100_000);
+        for client in &CLIENTS {
+            assert!(client.list(&text).is_err(), "{}: {open}", client.word);
+        }
+    }
+}

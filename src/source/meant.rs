@@ -1,0 +1,66 @@
+//! Whether a directory that nobody has named is meant as a repository: a server is started in a home directory more often than a home
+//! directory is to be indexed. A `.git`, or a file that says how a project is built, is proof enough.
+
+use std::path::Path;
+
+use super::Mounts;
+use crate::config::{Config, ConfigError, Repository};
+use crate::grammar;
+
+/// Gives the repository back unless it is one by accident.
+pub fn meant(config: &Config, repository: Repository) -> Result<Repository, ConfigError> {
+    if is_project(&repository.root) {
+        return Ok(repository);
+    }
+    let home = config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
+    match unlikely(&repository.root, home.as_deref()) {
+        Some(why) => Err(ConfigError::NotMeant { path: repository.root, why }),
+        None => Ok(repository),
+    }
+}
+
+/// What speaks against a directory.
+fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
+    if root.parent().is_none() {
+        return Some("is the root of the file system".to_owned());
+    }
+    if home == Some(root) {
+        return Some("is a home directory".to_owned());
+    }
+    if home.is_some_and(|home| home.starts_with(root)) {
+        return Some("has a home directory in it".to_owned());
+    }
+    let mounts = Mounts::of(root).ok()?;
+    Some(format!("has another file system in it, at {}", mounts.first_inside()?.display()))
+}
+
+/// Whether something in the directory says that a project begins there.
+fn is_project(root: &Path) -> bool {
+    let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
+    is_there(".git") || grammar::all().iter().flat_map(|language| &language.project_files).any(|name| is_there(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_home_directory_is_meant_where_something_says_so() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let top = fs::canonicalize(place.path()).expect("it exists");
+        let home = top.join("home");
+        fs::create_dir_all(home.join("project")).expect("created");
+        let says = |root: &Path| unlikely(root, Some(&home)).unwrap_or_default();
+        assert_eq!(says(Path::new("/")), "is the root of the file system");
+        assert_eq!(says(&home), "is a home directory");
+        assert_eq!(says(&top), "has a home directory in it");
+        assert_eq!(says(&home.join("project")), "");
+        assert!(!is_project(&home));
+        for name in [".git", "Cargo.toml", "package.json"] {
+            fs::write(home.join(name), "").expect("written");
+            assert!(is_project(&home), "{name}");
+            fs::remove_file(home.join(name)).expect("it was written");
+        }
+    }
+}
