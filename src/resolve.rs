@@ -97,11 +97,15 @@ struct Resolver<'p, 'a> {
     /// What types have under names, for each kind of symbol that is looked for.
     members: FxHashMap<(SymbolRef, Name, Option<bool>), member::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
+    /// The constructors that files write, by the scopes that they are in.
+    constructors: FxHashMap<FileId, std::rc::Rc<FxHashMap<crate::model::facts::ScopeId, Symbols>>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
     /// What namespaces have under names that is no declaration.
     defined: FxHashMap<(linkage::Space, Name), Symbols>,
     /// Sets of symbols with the definitions in the place of declarations.
     established: FxHashMap<Symbols, Symbols>,
+    /// Sets of symbols with each signature once.
+    distinct: FxHashMap<Symbols, Symbols>,
     /// What names that nothing included declares are linked to.
     linked: FxHashMap<(linkage::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
@@ -130,9 +134,11 @@ impl<'p, 'a> Resolver<'p, 'a> {
             absent: FxHashSet::default(),
             members: FxHashMap::default(),
             generic: FxHashMap::default(),
+            constructors: FxHashMap::default(),
             definitions: FxHashMap::default(),
             defined: FxHashMap::default(),
             established: FxHashMap::default(),
+            distinct: FxHashMap::default(),
             linked: FxHashMap::default(),
             satisfied: FxHashMap::default(),
             parameters: FxHashMap::default(),

@@ -6,7 +6,7 @@ use crate::model::graph::FileId;
 use smallvec::SmallVec;
 
 /// So many bindings of one name are looked through in one step of the budget.
-pub(super) const BINDINGS_A_STEP: usize = 16;
+pub(super) const BINDINGS_A_STEP: usize = 4;
 
 /// From so many on, the bindings of a name are searched rather than looked through.
 const MANY: usize = 64;

@@ -5,8 +5,9 @@ use super::member::Member;
 use super::ty::{Ty, TyList, no_types};
 use super::{Resolver, Symbols};
 use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, Run};
+use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// In tables of results: the first argument itself, which is to be called.
@@ -162,14 +163,12 @@ impl Resolver<'_, '_> {
 
     /// The constructors of a type, where it defines any itself.
     pub(super) fn constructors(&mut self, symbol: SymbolRef) -> Symbols {
-        let facts = self.program.known(symbol.file).facts;
         let entry = self.program.symbol(symbol);
-        let own = facts.symbols.iter().enumerate().filter(|(_, candidate)| {
-            candidate.kind == SymbolKind::Constructor && candidate.scope == entry.inner && entry.inner.is_some()
-        });
-        let mut found: Symbols = own
-            .map(|(position, _)| SymbolRef { file: symbol.file, symbol: crate::model::facts::LocalSymbol::at(position) })
-            .collect();
+        let own = self.constructors_of(symbol.file);
+        let mut found: Symbols = match own.get(&entry.inner) {
+            Some(own) if entry.inner.is_some() => own.clone(),
+            _ => Symbols::new(),
+        };
         let elsewhere = self.program.extensions(symbol).and_then(|members| members.get(&self.program.name_of(symbol)));
         for member in elsewhere.into_iter().flatten() {
             if self.program.symbol(*member).kind == SymbolKind::Constructor && !found.contains(member) {
@@ -177,6 +176,22 @@ impl Resolver<'_, '_> {
             }
         }
         found
+    }
+
+    /// The constructors that a file writes, by the scopes that they are in.
+    fn constructors_of(&mut self, file: FileId) -> Rc<FxHashMap<ScopeId, Symbols>> {
+        if let Some(known) = self.constructors.get(&file) {
+            return Rc::clone(known);
+        }
+        let mut by_scope: FxHashMap<ScopeId, Symbols> = FxHashMap::default();
+        for (position, symbol) in self.program.known(file).facts.symbols.iter().enumerate() {
+            if symbol.kind == SymbolKind::Constructor {
+                by_scope.entry(symbol.scope).or_default().push(SymbolRef { file, symbol: LocalSymbol::at(position) });
+            }
+        }
+        let by_scope = Rc::new(by_scope);
+        self.constructors.insert(file, Rc::clone(&by_scope));
+        by_scope
     }
 
     /// What a member of a value is, for callers that only want symbols.

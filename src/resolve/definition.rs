@@ -5,21 +5,46 @@ use super::{Name, Resolver, Symbols};
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
+use rustc_hash::FxHashSet;
 
 /// So many symbols are looked at sooner than it is looked up what they stand for.
 const FEW: usize = 4;
 
+/// From so many on, symbols are told apart by their signatures rather than each from each.
+const MANY: usize = 32;
+
+/// The sort of a symbol and, where there are overloads, what tells them apart.
+type Signature = (u8, Option<(bool, Vec<String>)>);
+
 impl Resolver<'_, '_> {
     /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
     /// because that has the default values.
-    pub(super) fn without_repeats(&self, symbols: &Symbols) -> Symbols {
+    pub(super) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
+        if symbols.len() <= MANY {
+            return self.first_of_each(symbols);
+        }
+        if let Some(known) = self.distinct.get(symbols) {
+            return known.clone();
+        }
+        let distinct = self.first_of_each(symbols);
+        self.distinct.insert(symbols.clone(), distinct.clone());
+        distinct
+    }
+
+    fn first_of_each(&self, symbols: &Symbols) -> Symbols {
         let mut left = Symbols::new();
+        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
         let is_declaration = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION != 0;
         let declared = symbols.iter().filter(|symbol| is_declaration(symbol));
         for symbol in declared.chain(symbols.iter().filter(|symbol| !is_declaration(symbol))) {
-            let repeats = left
-                .iter()
-                .any(|known| (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol));
+            let repeats = match &mut signatures {
+                // Declarations come first: what has a signature that is there already repeats one.
+                Some(declared) if is_declaration(symbol) => !declared.insert(self.signature(*symbol)),
+                Some(declared) => declared.contains(&self.signature(*symbol)),
+                None => left
+                    .iter()
+                    .any(|known| (is_declaration(known) || is_declaration(symbol)) && self.same_signature(*known, *symbol)),
+            };
             if !repeats {
                 left.push(*symbol);
             }
@@ -42,6 +67,7 @@ impl Resolver<'_, '_> {
 
     fn establish(&mut self, symbols: &Symbols) -> Symbols {
         let (mut found, mut open) = (Symbols::new(), Symbols::new());
+        let mut signatures = (symbols.len() > MANY).then(FxHashSet::default);
         for symbol in symbols {
             if let Some(space) = self.program.space_of_symbol(*symbol) {
                 // A namespace is one, however often it is opened.
@@ -56,7 +82,12 @@ impl Resolver<'_, '_> {
                 continue;
             }
             let definitions = self.definitions_of(*symbol);
-            if definitions.is_empty() && !open.iter().any(|known| self.same_signature(*known, *symbol)) {
+            let is_new = match &mut signatures {
+                _ if !definitions.is_empty() => false,
+                Some(known) => known.insert(self.signature(*symbol)),
+                None => !open.iter().any(|known| self.same_signature(*known, *symbol)),
+            };
+            if is_new {
                 open.push(*symbol);
             }
             for definition in definitions {
@@ -65,7 +96,12 @@ impl Resolver<'_, '_> {
                 }
             }
         }
-        open.retain(|symbol| !found.iter().any(|known| self.same_signature(*known, *symbol)));
+        if signatures.is_some() {
+            let defined: FxHashSet<Signature> = found.iter().map(|symbol| self.signature(*symbol)).collect();
+            open.retain(|symbol| !defined.contains(&self.signature(*symbol)));
+        } else {
+            open.retain(|symbol| !found.iter().any(|known| self.same_signature(*known, *symbol)));
+        }
         found.extend(open);
         found
     }
@@ -184,6 +220,14 @@ impl Resolver<'_, '_> {
             })
     }
 
+    /// What two symbols have in common that declare the same.
+    fn signature(&self, symbol: SymbolRef) -> Signature {
+        let (entry, unit) = (self.program.symbol(symbol), self.program.known(symbol.file));
+        let overloads = entry.kind.is_callable() && unit.language.manifest.resolution.overloads;
+        let types = || entry.params.range().map(|param| self.type_text(symbol.file, unit.facts.bindings[param].ty));
+        (sort(entry.kind), overloads.then(|| (tail(entry), types().collect())))
+    }
+
     /// A type as written, without the namespaces before names.
     fn type_text(&self, file: FileId, ty: ExprId) -> String {
         let unit = self.program.known(file);
@@ -206,17 +250,18 @@ impl Resolver<'_, '_> {
 
 /// Whether one symbol can be the definition of the other.
 fn same_sort(a: &Symbol, b: &Symbol) -> bool {
-    if a.kind == SymbolKind::Macro || b.kind == SymbolKind::Macro {
-        return a.kind == b.kind;
-    }
-    let sort = |kind: SymbolKind| match kind {
+    sort(a.kind) == sort(b.kind)
+}
+
+fn sort(kind: SymbolKind) -> u8 {
+    match kind {
+        SymbolKind::Macro => 5,
         kind if kind.is_callable() => 0,
         SymbolKind::TypeAlias => 1,
         kind if kind.is_type() => 2,
         SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field => 3,
         _ => 4,
-    };
-    sort(a.kind) == sort(b.kind)
+    }
 }
 
 /// What follows the parameters in a header, as far as it tells overloads apart.

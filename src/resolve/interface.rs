@@ -57,6 +57,8 @@ struct Reach<'f> {
     by_scope: ByScope<NameId>,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
+    /// The bindings that were followed.
+    found: Vec<usize>,
     scopes: Vec<bool>,
     lists: Vec<bool>,
     /// Scopes of which all names are reached.
@@ -79,6 +81,7 @@ impl<'f> Reach<'f> {
             exprs: vec![false; facts.exprs.len()],
             bindings: vec![false; facts.bindings.len()],
             scopes: vec![false; facts.scopes.len()],
+            found: Vec::new(),
             lists: vec![false; facts.lists.len()],
             open: vec![false; facts.scopes.len()],
             bound: vec![false; facts.bindings.len()],
@@ -115,19 +118,11 @@ impl<'f> Reach<'f> {
 
     /// Reaches, with each binding, those of the same name in the same scope: they are looked at together.
     fn with_same_names(&mut self) {
-        let facts = self.facts;
-        let mut seen = vec![false; facts.bindings.len()];
-        loop {
-            let new = |(position, reached): (usize, &bool)| (*reached && !seen[position]).then_some(position);
-            let new: Vec<usize> = self.bindings.iter().enumerate().filter_map(new).collect();
-            if new.is_empty() {
-                return;
-            }
-            for position in new {
-                seen[position] = true;
-                let Binding { name, scope, .. } = facts.bindings[position];
-                self.want_bound(scope, name);
-            }
+        let mut looked_at = 0;
+        while let Some(&position) = self.found.get(looked_at) {
+            looked_at += 1;
+            let Binding { name, scope, .. } = self.facts.bindings[position];
+            self.want_bound(scope, name);
             self.follow();
         }
     }
@@ -253,6 +248,7 @@ impl<'f> Reach<'f> {
     }
 
     fn binding(&mut self, position: usize) {
+        self.found.push(position);
         let binding = &self.facts.bindings[position];
         self.want(binding.ty);
         self.want(binding.value);

@@ -24,6 +24,14 @@ pub(super) struct Hierarchy {
     is_row: bool,
 }
 
+/// A type whose hierarchy is being found out.
+struct Joining {
+    symbol: SymbolRef,
+    /// Its bases, and how many of them were looked at.
+    bases: Vec<Ty>,
+    looked_at: usize,
+}
+
 impl Hierarchy {
     /// Adds bases that are not in the repository, each once.
     fn add_outside(&mut self, names: &[Rc<str>]) {
@@ -86,14 +94,19 @@ impl Resolver<'_, '_> {
         }
         // Bases before what derives from them, without recursion: a row of types can be as long as a file.
         let mut waiting = vec![self.begin_hierarchy(symbol)];
-        while let Some((_, bases)) = waiting.last() {
-            match bases.iter().filter_map(declared).find(|base| !self.linear.contains_key(base)) {
+        while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
+            let next = bases[*looked_at..]
+                .iter()
+                .inspect(|_| *looked_at += 1)
+                .filter_map(declared)
+                .find(|base| !self.linear.contains_key(base));
+            match next {
                 Some(base) => {
                     let next = self.begin_hierarchy(base);
                     waiting.push(next);
                 }
                 None => {
-                    let (symbol, bases) = waiting.pop().expect("it was looked at just now");
+                    let Some(Joining { symbol, bases, .. }) = waiting.pop() else { break };
                     let hierarchy = self.join_hierarchy(symbol, &bases);
                     self.linear.insert(symbol, Rc::new(hierarchy));
                 }
@@ -103,7 +116,7 @@ impl Resolver<'_, '_> {
     }
 
     /// The bases of a type, aliases followed.
-    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> (SymbolRef, Vec<Ty>) {
+    fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
         // Ends circular bases: while it is being found out, a type has no bases.
         self.linear.insert(symbol, Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }));
         let mut bases = Vec::new();
@@ -117,7 +130,7 @@ impl Resolver<'_, '_> {
                 });
             }
         }
-        (symbol, bases)
+        Joining { symbol, bases, looked_at: 0 }
     }
 
     /// A type with what its bases inherit, which is known.

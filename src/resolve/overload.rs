@@ -10,6 +10,9 @@ use crate::model::facts::flags;
 use crate::model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
+/// So many overloads are compared each with each; of more, each with the best so far.
+const COMPARED: usize = 32;
+
 /// How a value can be passed where a type is wanted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Passing {
@@ -42,6 +45,9 @@ impl Resolver<'_, '_> {
     pub(super) fn closest(&mut self, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
         let mut left: Vec<Candidate> = Vec::new();
         for symbol in &symbols {
+            if !self.budget.take(1) {
+                return symbols;
+            }
             left.extend(self.candidate(file, *symbol, args));
         }
         if left.is_empty() {
@@ -57,9 +63,17 @@ impl Resolver<'_, '_> {
         if let Some(least) = left.iter().map(rank).min() {
             left.retain(|candidate| rank(candidate) == least);
         }
-        let most_specific: Vec<usize> = (0..left.len())
-            .filter(|&one| (0..left.len()).all(|other| one == other || self.is_as_specific(file, &left[one], &left[other], args)))
-            .collect();
+        let all = 0..left.len();
+        let mut is_as_specific =
+            |one: usize, other: usize| one == other || self.is_as_specific(file, &left[one], &left[other], args);
+        let most_specific: Vec<usize> = if left.len() <= COMPARED {
+            all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
+        } else {
+            // One that is as specific as all others is left when each in turn gives way to one that it is not as specific as.
+            let best = all.clone().reduce(|best, next| if is_as_specific(best, next) { best } else { next }).unwrap_or(0);
+            let is_best = all.clone().all(|other| is_as_specific(best, other));
+            all.filter(|&one| is_best && is_as_specific(one, best)).collect()
+        };
         match most_specific[..] {
             [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
             // What is declared the same twice is left open by types; a definition stands before what it overrides.

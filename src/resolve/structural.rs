@@ -80,12 +80,13 @@ impl Resolver<'_, '_> {
     fn bound_methods(&self, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
         let unit = self.program.known(ty.file);
         let inner = self.program.symbol(ty).inner;
-        let own = unit
-            .facts
-            .bindings
-            .iter()
-            .filter(|binding| binding.scope == inner && inner.is_some() && binding.kind == BindingKind::Symbol);
-        own.map(|binding| (unit.name(binding.name), SymbolRef { file: ty.file, symbol: binding.symbol }))
+        let mut own = if inner.is_some() { unit.all_bound(inner).to_vec() } else { Vec::new() };
+        // In the order in which they are written, which is the same in every process.
+        own.sort_unstable_by_key(|(_, id)| *id);
+        let symbols =
+            own.into_iter().map(|(name, id)| (name, unit.binding(id))).filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+        symbols
+            .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol }))
             .filter(|(_, symbol)| self.program.symbol(*symbol).kind == SymbolKind::Method)
             .collect()
     }

@@ -118,6 +118,11 @@ impl<'a> Unit<'a> {
         name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
+    /// All bindings of a scope, with their names, in the order of these.
+    pub(super) fn all_bound(&self, scope: ScopeId) -> &'a [(Name, BindingId)] {
+        self.table.bindings.of_scope(scope)
+    }
+
     /// The bindings of a name in a scope, in order of appearance, as they are in the table.
     pub(super) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
         self.table.bindings.of_name(scope, name)
