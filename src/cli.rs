@@ -27,7 +27,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::config::{Config, ConfigError, Repository};
 use crate::index::IndexError;
 use crate::server;
-use crate::source;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -148,7 +147,7 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => source::meant(config, config.default_repository()?)?,
+            None => crate::index::meant(config, config.default_repository()?)?,
         })
     }
 }

@@ -7,6 +7,7 @@ mod change;
 mod isolate;
 mod job;
 mod kept;
+mod meant;
 mod pieces;
 mod plan;
 mod progress;
@@ -27,6 +28,7 @@ pub use change::{ChangeSet, Comparison, Verified, compare, compare_some, fingerp
 pub use isolate::{WorkerPool, serve_worker};
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
+pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
 pub use report::{LanguageReport, Report};
 pub use residents::Residents;

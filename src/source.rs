@@ -4,7 +4,6 @@
 //! so loops cannot happen and no path leads out of the root.
 
 mod filter;
-mod meant;
 mod mounts;
 mod names;
 mod root;
@@ -19,7 +18,6 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use meant::meant;
 pub use mounts::{Mounts, remote_kind};
 pub use root::{DirectoryId, Root};
 pub use rules::{RULES, Rules};

@@ -63,7 +63,8 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
         lines = _of_the_repository(lines)
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
-    text = re.sub(r"\bgeneration \d+", "generation N", text)
+    # The first answer of a session names the repository as well.
+    text = re.sub(r"(/\S+, )?\bgeneration \d+", "generation N", text)
     return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))
 
 

@@ -11,8 +11,8 @@ use super::json::Object;
 use super::output::{shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
+use crate::index;
 use crate::server::one_line;
-use crate::source;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -88,7 +88,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
     let repository = config.and_then(|config| {
         let repository = match &arguments.root.root {
             Some(root) => config.repository_at(root)?,
-            None => source::meant(&config, config.default_repository()?)?,
+            None => index::meant(&config, config.default_repository()?)?,
         };
         Ok((config, repository))
     });

@@ -18,7 +18,6 @@ use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run,
 use crate::model::Verdict;
 use crate::model::cancel::CancelToken;
 use crate::server;
-use crate::source;
 use crate::store::{Location, Store};
 use crate::watch::Watch;
 
@@ -67,7 +66,7 @@ pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
     }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
-        None => source::meant(config, config.default_repository()?)?,
+        None => index::meant(config, config.default_repository()?)?,
     };
     let around = enclosing_root(&repository.root);
     if around != repository.root {

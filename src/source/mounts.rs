@@ -78,7 +78,7 @@ impl Mounts {
     }
 
     /// A directory below the repository's that another file system is mounted over.
-    pub(super) fn first_inside(&self) -> Option<PathBuf> {
+    pub fn first_inside(&self) -> Option<PathBuf> {
         let inside = self.inside.iter().map(|mount| PathBuf::from(OsStr::from_bytes(&mount.point)));
         inside.filter(|point| *point != self.root).min()
     }

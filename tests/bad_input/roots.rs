@@ -127,8 +127,16 @@ fn a_home_directory_is_not_indexed_unasked() {
     assert!(stdout(&run("", &["doctor"])).contains("is a home directory"));
     assert!(stdout(&run("project", &["search", "b"])).contains("function b"), "a directory in it is meant");
     assert!(stdout(&run("", &["search", "a", "--root", "."])).contains("function a"), "who names it means it");
-    repository.write(".git/HEAD", b"");
-    assert!(stdout(&run("", &["search", "a"])).contains("function a"), "so does who has made it a repository");
+    assert!(stdout(&run("", &["search", "a"])).contains("function a"), "so has who indexed it before");
+}
+
+#[test]
+fn a_home_directory_that_is_a_repository_is_indexed() {
+    let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), (".git/HEAD", b"")]);
+    let home = repository.root();
+    let mut command = program(&repository.beside("cache"));
+    let output = command.args(["search", "a"]).current_dir(&home).env("HOME", &home).output().expect("the program starts");
+    assert!(stdout(&output).contains("function a"), "{}", stderr(&output));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
 use crate::faults::{Fault, planted};
-use crate::source;
+use crate::index;
 use crate::store::Identity;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -172,7 +172,7 @@ impl Chosen {
         if self.reach.names(&found.root) {
             return Ok(found);
         }
-        source::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
+        index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
     /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.

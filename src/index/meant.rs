@@ -1,15 +1,17 @@
 //! Whether a directory that nobody has named is meant as a repository: a server is started in a home directory more often than a home
-//! directory is to be indexed. A `.git`, or a file that says how a project is built, is proof enough.
+//! directory is to be indexed. A `.git`, a file that says how a project is built, or an index that it has already is proof enough.
 
 use std::path::Path;
 
-use super::Mounts;
 use crate::config::{Config, ConfigError, Repository};
 use crate::grammar;
+use crate::source::Mounts;
+use crate::store::Location;
 
 /// Gives the repository back unless it is one by accident.
 pub fn meant(config: &Config, repository: Repository) -> Result<Repository, ConfigError> {
-    if is_project(&repository.root) {
+    let has_index = Location::new(&repository.cache, &repository.root).directory().is_dir();
+    if has_index || is_project(&repository.root) {
         return Ok(repository);
     }
     let home = config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
