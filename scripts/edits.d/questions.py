@@ -63,8 +63,9 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
         lines = _of_the_repository(lines)
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
-    # The first answer of a session names the repository as well.
-    text = re.sub(r"(/\S+, )?\bgeneration \d+", "generation N", text)
+    # The first answer of a session names the repository as well, and says what names are.
+    text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?generation \d+", " · generation N", text)
+    text = re.sub(r"\bgeneration \d+", "generation N", text)
     return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))
 
 
