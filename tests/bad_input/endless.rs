@@ -96,6 +96,26 @@ fn pointers() -> Files {
     files([("p.go", format!("package p\n\ntype P {}int\n\nfunc f() {{ g() }}\nfunc g() {{}}\n", "*".repeat(30_000)))])
 }
 
+/// A variable that is given the value of a call on itself again and again: the name of what is outside would grow with each.
+fn calls_on_calls() -> Files {
+    let again = "  v = v.go(v);\n".repeat(25_000);
+    files([("v.ts", format!("function end() {{}}\nfunction f(x: any) {{\n  let v = x as any;\n{again}  end();\n}}\n"))])
+}
+
+/// As many overloads of one name as calls of it.
+fn overloads() -> Files {
+    let declared = (0..1_500).map(|n| format!("int over(P{n} x);\n")).collect::<String>();
+    let called = (0..1_500).map(|n| format!("int f{n}(int x) {{ return over(over(x)); }}\n")).collect::<String>();
+    files([("o.cpp", format!("int one() {{ return 1; }}\nint two() {{ return one(); }}\n{declared}{called}"))])
+}
+
+/// Types each of which has the one before in it, and a method.
+fn embedded() -> Files {
+    let row =
+        (1..3_000).map(|n| format!("type T{n} struct {{ T{} }}\nfunc (t T{n}) M{n}() {{ t.Go() }}\n", n - 1)).collect::<String>();
+    files([("e.go", format!("package p\n\ntype T0 struct {{}}\nfunc (t T0) Go() {{}}\n{row}"))])
+}
+
 fn run(repository: &Repository, arguments: &[&str]) -> Output {
     let begun = Instant::now();
     let output = program(&repository.beside("cache"))
@@ -112,7 +132,7 @@ fn run(repository: &Repository, arguments: &[&str]) -> Output {
 
 /// Calls with their verdict, and what is left out: `name verdict target`.
 fn calls(repository: &Repository) -> String {
-    let statement = "SELECT r.name || ' ' || r.verdict || ' ' || coalesce((SELECT path FROM symbols WHERE id = r.to_id), '-') AS call \
+    let statement = "SELECT DISTINCT r.name || ' ' || r.verdict || ' ' || coalesce((SELECT path FROM symbols WHERE id = r.to_id), '-') AS call \
                      FROM refs r WHERE kind = 'call' UNION ALL SELECT path || ' is left out' FROM files WHERE skipped = 'quarantined'";
     stdout(&run(repository, &["sql", statement]))
 }
@@ -157,4 +177,11 @@ fn types_that_double_come_to_an_end() {
 fn bases_and_types_without_an_end_come_to_one() {
     holds("bases", bases, &["go resolved b.py", "go external -"]);
     holds("pointers", pointers, &["g resolved p.go"]);
+}
+
+#[test]
+fn what_grows_with_every_call_comes_to_an_end() {
+    holds("calls_on_calls", calls_on_calls, &["end resolved v.ts"]);
+    holds("overloads", overloads, &["one resolved o.cpp"]);
+    holds("embedded", embedded, &["Go resolved e.go"]);
 }
