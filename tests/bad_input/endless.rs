@@ -58,6 +58,23 @@ fn configuration() -> Files {
     files([("tsconfig.json", config), ("a.ts", main), ("src/b.ts", "export function f() {}\n".to_owned())])
 }
 
+/// Configurations in fours, each of which only names all of the next four.
+fn parts() -> Files {
+    const SIDES: [&str; 4] = ["a", "b", "c", "d"];
+    let next = |level: usize| SIDES.map(|side| format!("{{\"path\": \"../{side}{level}\"}}")).join(", ");
+    let all = (0..12).flat_map(|level| SIDES.map(|side| (level, side)));
+    let mut all: Files = all
+        .map(|(level, side)| (format!("{side}{level}/tsconfig.json"), format!("{{\"references\": [{}]}}", next(level + 1))))
+        .collect();
+    let paths = "{\"compilerOptions\": {\"paths\": {\"@/*\": [\"../src/*\"]}}}".to_owned();
+    all.extend(SIDES.map(|side| (format!("{side}12/tsconfig.json"), paths.clone())));
+    all.extend(files([
+        ("a0/main.ts", "import { f } from '@/b';\nf();\n".to_owned()),
+        ("src/b.ts", "export function f() {}\n".to_owned()),
+    ]));
+    all
+}
+
 /// Tuples, each of two of the one before, and a choice between two of them.
 fn tuples() -> Files {
     let chain = |name: &str| (1..60).map(|n| format!("{name}{n} = ({name}{0}, {name}{0})\n", n - 1)).collect::<String>();
@@ -165,6 +182,7 @@ fn imports_of_everything_in_circles_come_to_an_end() {
 #[test]
 fn configurations_that_extend_themselves_come_to_an_end() {
     holds("configuration", configuration, &["f resolved src/b.ts"]);
+    holds("parts", parts, &["f resolved src/b.ts"]);
 }
 
 #[test]

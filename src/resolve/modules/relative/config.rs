@@ -4,7 +4,7 @@ use super::super::json::Json;
 use super::super::normal;
 use super::{best, folders_around};
 use crate::model::graph::FileId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Longest chain of configurations that extend each other.
 const CHAIN: u32 = 16;
@@ -93,14 +93,29 @@ impl Read<'_> {
         }
         // A configuration that only names its parts says what they say.
         if options.is_none() && config.paths.is_empty() {
-            for part in json.get("references").map(Json::texts).unwrap_or_default() {
-                let part = other(self.files, folder, part).map(|path| self.config(&path, depth + 1)).unwrap_or_default();
-                config.base = config.base.or(part.base);
-                config.paths.extend(part.paths);
+            let names = json.get("references").map(Json::texts).unwrap_or_default();
+            let mut parts = BTreeSet::new();
+            for path in names.into_iter().filter_map(|part| other(self.files, folder, part)) {
+                if parts.insert(path.clone()) {
+                    let part = self.config(&path, depth + 1);
+                    config.base = config.base.or(part.base);
+                    config.paths.extend(part.paths);
+                }
             }
+            config.paths = last_of_each(config.paths);
         }
         config
     }
+}
+
+/// Paths without those that count for nothing: of equal patterns the last one counts. Parts that have parts in common would double what
+/// those say with every step.
+fn last_of_each(mut paths: Vec<(String, Vec<String>)>) -> Vec<(String, Vec<String>)> {
+    let mut seen = BTreeSet::new();
+    paths.reverse();
+    paths.retain(|(pattern, _)| seen.insert(pattern.clone()));
+    paths.reverse();
+    paths
 }
 
 /// The path of another configuration that one names; those in packages from outside are not there.
