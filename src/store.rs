@@ -60,7 +60,7 @@ pub use rows::{
 };
 pub use runs::{NameRuns, NameWalk};
 pub use schema::FORMAT;
-pub use segment::{Draft, Placed, Segment};
+pub use segment::{Draft, Placed, Segment, decompressed};
 pub use sieve::NameParts;
 pub use views::{VIEWS, View};
 pub use write::{Amendment, BuildInfo, KnownRows, Outline, Places, Published, carry_over, publish, publish_files};

@@ -2,11 +2,13 @@
 //! and the index that was there before is still there.
 
 mod cache;
+mod damage;
 mod endless;
 mod files;
 mod moment;
 mod mutations;
 mod program;
+mod projects;
 mod roots;
 mod rules;
 mod setup;

@@ -18,7 +18,7 @@ use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileResolution};
 use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::{self, Entry, Posting, ProjectFile, Shared, Tables};
-use crate::store::{Draft, Placed, Segment, StoreError};
+use crate::store::{self, Draft, Placed, Segment, StoreError};
 
 /// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older segments are not read then.
 const ENCODING: u64 = 6;
@@ -263,7 +263,7 @@ impl Row {
     }
 
     fn piece(&self) -> Option<Vec<u8>> {
-        lz4_flex::block::decompress_size_prepended(&self.piece).ok()
+        store::decompressed(&self.piece)
     }
 }
 

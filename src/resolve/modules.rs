@@ -64,12 +64,14 @@ pub(super) struct Package {
     pub(super) files: Vec<FileId>,
     /// Stands for its family and name: the same after a change, unlike its position.
     pub(super) identity: u64,
+    /// That of its first file; of a package without files of its own, that of the first file below it.
+    language: &'static Language,
 }
 
 impl Package {
-    fn new(family: &str, name: String) -> Self {
-        let identity = FxBuildHasher.hash_one((family, name.as_str()));
-        Self { name, files: Vec::new(), identity }
+    fn new(language: &'static Language, name: String) -> Self {
+        let identity = FxBuildHasher.hash_one((family(language), name.as_str()));
+        Self { name, files: Vec::new(), identity, language }
     }
 }
 
@@ -114,9 +116,9 @@ impl Modules {
                 _ if is_beside(head) => (format!("{} beside", file.path.directory()), "/"),
                 _ => (file.path.directory().to_owned(), "/"),
             };
-            modules.add_to_package(family(head.language), name, separator, id);
+            modules.add_to_package(head.language, name, separator, id);
         }
-        modules.dotted = dotted::Index::new(&modules.packages);
+        modules.dotted = dotted::Index::new(&modules);
         modules.includes = includes::Index::new(tables);
         modules.crates = crates::Index::new(&modules, tables);
         modules.relative = relative::Index::new(&modules);
@@ -124,34 +126,38 @@ impl Modules {
         modules
     }
 
-    fn add_to_package(&mut self, family: &str, name: String, separator: &str, file: FileId) {
-        let id = match self.package_named(family, &name) {
+    fn add_to_package(&mut self, language: &'static Language, name: String, separator: &str, file: FileId) {
+        let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
                 // Packages above are packages as well, so that paths through them can be followed.
                 let parent = name.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
-                let id = self.add_package(family, name);
-                self.add_above(family, parent, separator);
+                let id = self.add_package(language, name);
+                self.add_above(language, parent, separator);
                 id
             }
         };
-        self.packages[id as usize].files.push(file);
+        let package = &mut self.packages[id as usize];
+        if package.files.is_empty() {
+            package.language = language;
+        }
+        package.files.push(file);
         self.of_file[file.0 as usize] = Some(id);
     }
 
     /// Adds a package, and those above it, as far as they are not known.
-    fn add_above(&mut self, family: &str, name: Option<String>, separator: &str) {
+    fn add_above(&mut self, language: &'static Language, name: Option<String>, separator: &str) {
         let mut name = name;
-        while let Some(folder) = name.filter(|name| self.package_named(family, name).is_none()) {
+        while let Some(folder) = name.filter(|name| self.package_named(family(language), name).is_none()) {
             name = folder.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
-            self.add_package(family, folder);
+            self.add_package(language, folder);
         }
     }
 
-    fn add_package(&mut self, family: &str, name: String) -> u32 {
+    fn add_package(&mut self, language: &'static Language, name: String) -> u32 {
         let id = u32::try_from(self.packages.len()).expect("fewer packages than files");
-        self.packages.push(Package::new(family, name.clone()));
-        self.by_name.entry(family.to_owned()).or_default().insert(name, id);
+        self.packages.push(Package::new(language, name.clone()));
+        self.by_name.entry(family(language).to_owned()).or_default().insert(name, id);
         id
     }
 
@@ -265,23 +271,10 @@ impl Modules {
     }
 
     fn language_of(&self, tables: &Tables, module: Module) -> Option<&'static Language> {
-        let file = match module {
-            Module::File(file) => file,
-            Module::Package(package) => {
-                let package = self.package(package);
-                match package.files.first() {
-                    Some(&file) => file,
-                    // A folder without files of its own: any file below it tells the language.
-                    None => {
-                        let below = format!("{}/", package.name);
-                        let found =
-                            self.packages.iter().find(|other| other.name.starts_with(&below) && !other.files.is_empty())?;
-                        found.files[0]
-                    }
-                }
-            }
-        };
-        tables.language(file)
+        match module {
+            Module::File(file) => tables.language(file),
+            Module::Package(package) => Some(self.package(package).language),
+        }
     }
 }
 
@@ -331,8 +324,14 @@ fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
     import.item.is_some().then(|| program.known(file).name(import.item))
 }
 
-/// A path with `.` and `..` followed; none if it leaves the repository.
+/// Longest path that can be that of a file: `PATH_MAX` of POSIX.
+const PATH_BYTES: usize = 4096;
+
+/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a file can be.
 fn normal(base: &str, path: &str) -> Option<String> {
+    if base.len() + path.len() > PATH_BYTES {
+        return None;
+    }
     let mut parts: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {

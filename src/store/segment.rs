@@ -64,13 +64,25 @@ fn sealed(data: &[u8]) -> Vec<u8> {
 
 /// The bytes at a place; none if they are not what was written.
 fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
+    // A place that is none says any size.
+    if placed.start.checked_add(placed.bytes)? > file.metadata().ok()?.len() {
+        return None;
+    }
     let mut bytes = vec![0; usize::try_from(placed.bytes).ok()?];
     file.read_exact_at(&mut bytes, placed.start).ok()?;
     let (checksum, data) = bytes.split_first_chunk::<PIECE_HEAD_BYTES>()?;
     (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
 }
 
-fn unpacked(data: &[u8]) -> Option<Vec<u8>> {
+/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to say more.
+const MOST_OF_A_BYTE: usize = 255;
+
+/// What a compressed piece holds; none if it is not one.
+pub fn decompressed(data: &[u8]) -> Option<Vec<u8>> {
+    let size = u32::from_le_bytes(*data.first_chunk()?);
+    if usize::try_from(size).ok()? > data.len().saturating_mul(MOST_OF_A_BYTE) {
+        return None;
+    }
     lz4_flex::block::decompress_size_prepended(data).ok()
 }
 
@@ -112,7 +124,7 @@ impl Draft {
 
     /// A piece that was added in compressed form.
     pub fn piece(&self, placed: Placed) -> Result<Vec<u8>, StoreError> {
-        read_at(&self.file, placed).and_then(|data| unpacked(&data)).ok_or_else(|| {
+        read_at(&self.file, placed).and_then(|data| decompressed(&data)).ok_or_else(|| {
             let detail = "it is not what was written";
             StoreError::new(StoreErrorKind::Corrupt, READING, &self.temporary, detail)
         })
@@ -175,7 +187,7 @@ impl Segment {
 
     /// A piece that was added in compressed form; none if it is damaged.
     pub fn piece(&self, placed: Placed) -> Option<Vec<u8>> {
-        unpacked(&read_at(&self.file, placed)?)
+        decompressed(&read_at(&self.file, placed)?)
     }
 
     /// The same, kept for those who ask for it next.

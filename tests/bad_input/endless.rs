@@ -75,6 +75,15 @@ fn parts() -> Files {
     all
 }
 
+/// A package whose main file lies below more folders than a path can have.
+fn folders() -> Files {
+    // In lines that are not too long: the last folder of each has the end of the line in its name.
+    let path = format!("{}\n", "a/".repeat(200)).repeat(200);
+    let manifest = format!("{{\"name\": \"pkg\", \"main\": \"{path}x.js\", \"exports\": {{\"./*\": \"./{path}*\"}}}}");
+    let main = "import f from 'pkg';\nimport g from 'pkg/x';\nimport { h } from './pkg/h';\nf(); g(); h();\n".to_owned();
+    files([("pkg/package.json", manifest), ("main.ts", main), ("pkg/h.ts", "export function h() {}\n".to_owned())])
+}
+
 /// Tuples, each of two of the one before, and a choice between two of them.
 fn tuples() -> Files {
     let chain = |name: &str| (1..60).map(|n| format!("{name}{n} = ({name}{0}, {name}{0})\n", n - 1)).collect::<String>();
@@ -183,6 +192,7 @@ fn imports_of_everything_in_circles_come_to_an_end() {
 fn configurations_that_extend_themselves_come_to_an_end() {
     holds("configuration", configuration, &["f resolved src/b.ts"]);
     holds("parts", parts, &["f resolved src/b.ts"]);
+    holds("folders", folders, &["h resolved pkg/h.ts"]);
 }
 
 #[test]

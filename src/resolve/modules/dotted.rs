@@ -1,30 +1,41 @@
 //! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
 
 use super::{ImportTarget, Module, Modules, Package, family, item};
-use crate::grammar::Language;
+use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
 use crate::resolve::tables::Tables;
 use crate::resolve::{Name, Program};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The packages by the last part of their names, in order.
+/// What imports of a whole path start from.
 #[derive(Debug, Default)]
 pub(super) struct Index {
+    /// The packages by the last part of their names, in order.
     by_last: FxHashMap<String, Vec<u32>>,
+    /// Folders with packages in them that have an index file, and are no such package themselves.
+    source_roots: FxHashSet<String>,
 }
 
 impl Index {
-    pub(super) fn new(packages: &[Package]) -> Self {
-        let mut by_last: FxHashMap<String, Vec<u32>> = FxHashMap::default();
-        for (package, id) in packages.iter().zip(0..) {
-            let (_, last) = split_last(&package.name);
+    pub(super) fn new(modules: &Modules) -> Self {
+        let (mut by_last, mut source_roots) = (FxHashMap::<String, Vec<u32>>::default(), FxHashSet::default());
+        for (package, id) in modules.packages.iter().zip(0..) {
+            let (folder, last) = split_last(&package.name);
             match by_last.get_mut(last) {
                 Some(packages) => packages.push(id),
                 None => drop(by_last.insert(last.to_owned(), vec![id])),
             }
+            let is_here = package.language.manifest.modules.system == ModuleSystem::DottedPackages;
+            if is_here
+                && !source_roots.contains(folder)
+                && is_package(modules, package.language, &package.name)
+                && !is_package(modules, package.language, folder)
+            {
+                source_roots.insert(folder.to_owned());
+            }
         }
-        Self { by_last }
+        Self { by_last, source_roots }
     }
 
     /// The packages whose name ends with this part.
@@ -154,7 +165,7 @@ fn absolute_start<'s>(
     let mut best: Option<(usize, usize, Module)> = None;
     for package in modules.dotted.named(modules, first) {
         let (root, _) = split_last(&package.name);
-        if !is_source_root(modules, language, root) {
+        if !modules.dotted.source_roots.contains(root) {
             continue;
         }
         let Some(module) = in_folder(modules, language, root, first) else { continue };
@@ -165,15 +176,6 @@ fn absolute_start<'s>(
         }
     }
     best.map(|(_, _, module)| (module, rest))
-}
-
-/// A folder that is no package itself and has packages in it.
-fn is_source_root(modules: &Modules, language: &Language, folder: &str) -> bool {
-    !is_package(modules, language, folder)
-        && modules
-            .packages
-            .iter()
-            .any(|package| split_last(&package.name).0 == folder && is_package(modules, language, &package.name))
 }
 
 /// A file does not import itself under its own name: that name is then one of the library.

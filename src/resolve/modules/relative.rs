@@ -3,6 +3,7 @@
 
 mod config;
 mod package;
+mod patterns;
 
 use super::{ImportTarget, Module, Modules, item, normal};
 use crate::model::facts::{Import, ImportKind};
@@ -78,19 +79,4 @@ fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
         Some((outer, _)) => Some(outer),
         None => (!folder.is_empty()).then_some(""),
     })
-}
-
-/// What stands for the star of a pattern in a text; a pattern without a star only fits itself.
-fn star<'t>(pattern: &str, text: &'t str) -> Option<&'t str> {
-    match pattern.split_once('*') {
-        None => (pattern == text).then_some(""),
-        Some((head, tail)) => text.strip_prefix(head)?.strip_suffix(tail),
-    }
-}
-
-/// The entry whose pattern fits a text best: exactly, or with the longest part before the star.
-fn best<'e, T>(entries: &'e [(String, T)], text: &str) -> Option<(&'e T, String)> {
-    let fitting = entries.iter().filter_map(|(pattern, entry)| Some((pattern, entry, star(pattern, text)?)));
-    let rank = |pattern: &str| (!pattern.contains('*'), pattern.find('*').unwrap_or(pattern.len()));
-    fitting.max_by_key(|(pattern, _, _)| rank(pattern)).map(|(_, entry, star)| (entry, star.to_owned()))
 }

@@ -21,18 +21,25 @@ pub(super) struct Package {
     pub(super) dependencies: BTreeSet<String>,
 }
 
+/// The files of the repository by path, in order.
+type Files<'m> = Vec<(&'m str, FileId)>;
+
 /// Every package of the repository; those in deeper folders come first.
 pub(super) fn read(modules: &Modules) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
+    let mut files: Files<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
+    files.sort_unstable();
     for language in crate::grammar::all() {
         if language.manifest.modules.system != ModuleSystem::CrateTree {
             continue;
         }
         for (path, text) in &modules.project_files {
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            let table: Option<Table> = text.parse().ok();
-            if let (Some(table), true) = (table, language.project_files.iter().any(|known| known == name)) {
-                packages.extend(package(modules, language, folder, &table));
+            if !language.project_files.iter().any(|known| known == name) {
+                continue;
+            }
+            if let Ok(table) = text.parse() {
+                packages.extend(package(modules, language, folder, &table, &files));
             }
         }
     }
@@ -48,7 +55,7 @@ fn in_code(name: &str) -> String {
     name.replace('-', "_")
 }
 
-fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table) -> Option<Package> {
+fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table, files: &Files<'_>) -> Option<Package> {
     let rules = &language.manifest.modules;
     let name = text(manifest.get("package"), "name")?;
     let library = manifest.get("lib");
@@ -60,8 +67,10 @@ fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Tabl
         for target in manifest.get(table.as_str()).and_then(Value::as_array).into_iter().flatten() {
             roots.extend(text(Some(target), "path").and_then(path));
         }
-        let base = normal(folder, crates).unwrap_or_default();
-        roots.extend(modules.by_path.iter().filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file));
+        let Some(base) = normal(folder, crates) else { continue };
+        let first = files.partition_point(|(path, _)| *path <= base.as_str());
+        let below = files[first..].iter().take_while(|(path, _)| path.starts_with(base.as_str()));
+        roots.extend(below.filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file));
     }
     let first = roots.len().min(1);
     roots[first..].sort_unstable();

@@ -2,9 +2,11 @@
 
 use super::super::json::Json;
 use super::super::normal;
-use super::{best, folders_around};
+use super::folders_around;
+use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Longest chain of configurations that extend each other.
 const CHAIN: u32 = 16;
@@ -21,8 +23,9 @@ pub(super) struct Configs {
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<String>,
-    /// Pattern -> paths with a star.
-    paths: Vec<(String, Vec<String>)>,
+    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names its parts, those of each. They are
+    /// shared with where they come from: many configurations may extend a large one.
+    paths: Vec<Arc<Patterns<Vec<String>>>>,
 }
 
 impl Configs {
@@ -42,8 +45,9 @@ impl Configs {
     /// The file that a path without a leading dot stands for in a folder.
     pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
         let config = folders_around(folder).find_map(|folder| self.by_folder.get(folder))?;
-        if let Some((targets, star)) = best(&config.paths, module)
-            && let Some(found) = targets.iter().find_map(|target| exists(&target.replacen('*', &star, 1)))
+        let fits = config.paths.iter().filter_map(|paths| paths.best(module));
+        if let Some(Fit { target: targets, star, .. }) = fits.max_by_key(|fit| fit.rank)
+            && let Some(found) = targets.iter().find_map(|target| exists(&target.replacen('*', star, 1)))
         {
             return Some(found);
         }
@@ -89,7 +93,8 @@ impl Read<'_> {
         if let Some(paths) = option("paths") {
             let start = config.base.clone().unwrap_or_else(|| folder.to_owned());
             let targets = |value: &Json| value.texts().into_iter().filter_map(|target| normal(&start, target)).collect();
-            config.paths = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
+            let own: Patterns<_> = paths.members().iter().map(|(pattern, value)| (pattern.clone(), targets(value))).collect();
+            config.paths = if own.is_empty() { Vec::new() } else { vec![Arc::new(own)] };
         }
         // A configuration that only names its parts says what they say.
         if options.is_none() && config.paths.is_empty() {
@@ -102,20 +107,18 @@ impl Read<'_> {
                     config.paths.extend(part.paths);
                 }
             }
-            config.paths = last_of_each(config.paths);
+            last_of_each(&mut config.paths);
         }
         config
     }
 }
 
-/// Paths without those that count for nothing: of equal patterns the last one counts. Parts that have parts in common would double what
-/// those say with every step.
-fn last_of_each(mut paths: Vec<(String, Vec<String>)>) -> Vec<(String, Vec<String>)> {
+/// Drops the patterns that come again further on. Parts that have parts in common would double what those say with every step.
+fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
     let mut seen = BTreeSet::new();
     paths.reverse();
-    paths.retain(|(pattern, _)| seen.insert(pattern.clone()));
+    paths.retain(|patterns| seen.insert(Arc::as_ptr(patterns)));
     paths.reverse();
-    paths
 }
 
 /// The path of another configuration that one names; those in packages from outside are not there.

@@ -1,8 +1,9 @@
 //! Packages with a manifest: their names, what they offer under which path, and their own short names for paths.
 
 use super::super::json::Json;
-use super::super::normal;
-use super::{best, folders_around};
+use super::super::{PATH_BYTES, normal};
+use super::folders_around;
+use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
 use std::collections::BTreeMap;
 
@@ -22,9 +23,9 @@ pub(super) struct Packages {
 #[derive(Debug)]
 struct Package {
     /// Path below the package (`.`, `./x`, `./x/*`) -> files, most preferred first.
-    exports: Option<Vec<(String, Vec<String>)>>,
+    exports: Option<Patterns<Vec<String>>>,
     /// Short name (`#x`) -> files or packages.
-    imports: Vec<(String, Vec<String>)>,
+    imports: Patterns<Vec<String>>,
     main: Vec<String>,
 }
 
@@ -49,12 +50,10 @@ impl Packages {
     pub(super) fn find(&self, folder: &str, module: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
         if module.starts_with('#') {
             let (at, package) = folders_around(folder).find_map(|at| Some((at, self.by_folder.get(at)?)))?;
-            let (targets, star) = best(&package.imports, module)?;
-            return targets.iter().map(|target| target.replacen('*', &star, 1)).find_map(|target| {
-                match target.starts_with('.') {
-                    true => source(at, &target, exists),
-                    false => self.find_package(folder, &target, exists),
-                }
+            let Fit { target: targets, star, .. } = package.imports.best(module)?;
+            return targets.iter().map(|target| target.replacen('*', star, 1)).find_map(|target| match target.starts_with('.') {
+                true => source(at, &target, exists),
+                false => self.find_package(folder, &target, exists),
             });
         }
         self.find_package(folder, module, exists)
@@ -83,8 +82,8 @@ impl Packages {
         let package = self.by_folder.get(at)?;
         if let Some(exports) = &package.exports {
             let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
-            let (targets, star) = best(exports, &wanted)?;
-            let found = targets.iter().find_map(|target| source(at, &target.replacen('*', &star, 1), exists));
+            let Fit { target: targets, star, .. } = exports.best(&wanted)?;
+            let found = targets.iter().find_map(|target| source(at, &target.replacen('*', star, 1), exists));
             if found.is_some() || !rest.is_empty() {
                 return found.or_else(|| source(at, rest, exists));
             }
@@ -103,7 +102,7 @@ impl Package {
             Json::Object(members) if members.iter().any(|(key, _)| key.starts_with('.')) => {
                 members.iter().map(|(key, value)| (key.clone(), texts(value))).collect()
             }
-            other => vec![(".".to_owned(), texts(other))],
+            other => [(".".to_owned(), texts(other))].into_iter().collect(),
         });
         let imports = json.get("imports").map(Json::members).unwrap_or_default();
         let main = MAIN_FIELDS.iter().filter_map(|field| json.get(field)?.text()).map(str::to_owned).collect();
@@ -115,20 +114,18 @@ fn texts(value: &Json) -> Vec<String> {
     value.texts().into_iter().map(str::to_owned).collect()
 }
 
+/// Most folders that a built file lies below and its source does not.
+const BUILT_BELOW: usize = 16;
+
 /// The source behind a file of a package: the file itself, or what it is built from. A built file lies below folders that the
 /// sources do not have; they are left out one after the other.
 fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");
-    below(file).or_else(|| {
-        let mut rest = file;
-        loop {
-            let found = SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
-            if found.is_some() {
-                return found;
-            }
-            let (_, inner) = rest.split_once('/')?;
-            rest = inner;
-        }
-    })
+    if folder.len() + file.len() > PATH_BYTES {
+        return None;
+    }
+    let inner = std::iter::successors(Some(file), |rest| rest.split_once('/').map(|(_, inner)| inner));
+    let in_sources = |rest: &str| SOURCE_FOLDERS.iter().find_map(|source| below(&format!("{source}/{rest}")));
+    below(file).or_else(|| inner.take(BUILT_BELOW + 1).find_map(in_sources))
 }
