@@ -9,6 +9,7 @@
 
 mod calls;
 pub mod complete;
+pub mod elsewhere;
 pub mod explore;
 mod filter;
 pub mod grep;
@@ -33,6 +34,7 @@ use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visi
 use crate::store::{StoreError, SymbolKey};
 
 pub use complete::{CompleteParams, CompleteResult, complete};
+pub use elsewhere::{Elsewhere, elsewhere};
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use grep::{GrepParams, GrepResult, grep};
 pub use outline::{OutlineParams, OutlineResult, outline};

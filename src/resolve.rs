@@ -58,6 +58,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use among::Wanted;
 pub use archive::{Archive, Posting};
 pub use arrange::Shared;
 pub use asked::Asked;
@@ -93,9 +94,9 @@ struct Resolver<'p, 'a> {
     results: FxHashMap<SymbolRef, ty::Ty>,
     linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
     /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
-    absent: FxHashSet<(SymbolRef, Name, Option<bool>)>,
+    absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
     /// What types have under names, for each kind of symbol that is looked for.
-    members: FxHashMap<(SymbolRef, Name, Option<bool>), member::Member>,
+    members: FxHashMap<(SymbolRef, Name, Option<Wanted>), member::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
     /// The constructors that files write, by the scopes that they are in.
     constructors: FxHashMap<FileId, std::rc::Rc<FxHashMap<crate::model::facts::ScopeId, Symbols>>>,
@@ -118,8 +119,8 @@ struct Resolver<'p, 'a> {
     budget: bounds::Budget,
     /// Whether values are passed over: a type or module is looked for.
     types_only: bool,
-    /// Whether callables alone, or everything else alone, is looked for.
-    wanted: Option<bool>,
+    /// Which of the things that have a name are looked for, where not all are.
+    wanted: Option<Wanted>,
 }
 
 impl<'p, 'a> Resolver<'p, 'a> {

@@ -25,7 +25,10 @@ impl<'t> Walker<'t> {
             }
             Rule::Index { object, key } => {
                 let object = self.visit_selected(node, Some(object), READ);
-                let key = self.visit_selected(node, key.as_ref(), READ);
+                // Of several keys none is that of an element.
+                let keys: SmallVec<[ExprId; 1]> =
+                    self.every(key.as_ref(), node).into_iter().map(|key| self.visit(key, READ)).collect();
+                let key = if let [only] = keys[..] { only } else { ExprId::NONE };
                 self.build.of(object, |object| Expr::Index(object, key))
             }
             Rule::SelfValue {} if !self.callable.self_scope.is_some() => ExprId::NONE,

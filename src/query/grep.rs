@@ -1,6 +1,6 @@
 //! `grep`: text or a regular expression over the files of the store as they are now, with the symbol around each hit.
 
-mod parallel;
+pub(super) mod parallel;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -180,14 +180,16 @@ pub fn grep(
 /// The matching lines of a file, with its bytes if they are to be shown; or why it could not be read.
 type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
-fn is_text(file: &FileRow) -> bool {
+/// Whether the lines of a file can be searched.
+pub(super) fn is_text(file: &FileRow) -> bool {
     !matches!(
         file.skipped,
         Some(SkipReason::Binary | SkipReason::TooLarge | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished)
     )
 }
 
-fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
+/// What the lines of files are compared with.
+pub(super) fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
     let invalid = |reason: String| QueryError::InvalidParameter { parameter: "pattern", reason };
     if params.pattern.is_empty() {
         return Err(invalid("it is empty: every line would match".to_owned()));
@@ -206,9 +208,9 @@ fn matcher(params: &GrepParams) -> Result<RegexMatcher, QueryError> {
 
 /// Where the matching lines of a file are: number of the line and column of the first match.
 #[derive(Default)]
-struct Matches {
-    places: Vec<(u32, u32)>,
-    is_binary: bool,
+pub(super) struct Matches {
+    pub(super) places: Vec<(u32, u32)>,
+    pub(super) is_binary: bool,
 }
 
 struct Collector<'c> {
@@ -234,7 +236,8 @@ impl Sink for Collector<'_> {
     }
 }
 
-fn search_file(
+/// Finds the lines of a file that match.
+pub(super) fn search_file(
     searcher: &mut Searcher,
     matcher: &RegexMatcher,
     bytes: &[u8],

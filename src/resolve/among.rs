@@ -1,9 +1,22 @@
-//! Languages in which callables have names of their own: a call never means a variable, a value never a callable.
+//! Names that mean several things, of which a place can only mean some: in languages in which callables have names of their own a
+//! call never means a variable, and a value never a callable; in no language does a call mean a module.
 
 use super::Resolver;
 use super::ty::{Entity, Ty};
+use crate::model::SymbolKind;
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, SymbolRef};
+
+/// Which of the things that have a name are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Wanted {
+    /// What can be called.
+    Callables,
+    /// Everything else.
+    Others,
+    /// What is no module and no namespace.
+    NoModules,
+}
 
 impl Resolver<'_, '_> {
     /// Looks a name up among callables only, or among everything else, where the language of `file` keeps them apart. What
@@ -18,7 +31,7 @@ impl Resolver<'_, '_> {
         if !self.program.known(file).language.manifest.resolution.separate_callables {
             return look(self);
         }
-        let before = self.wanted.replace(callables);
+        let before = self.wanted.replace(if callables { Wanted::Callables } else { Wanted::Others });
         let mut found = look(self);
         self.wanted = None;
         if is_missing(&found) {
@@ -28,11 +41,20 @@ impl Resolver<'_, '_> {
         found
     }
 
+    /// Looks a name up that is called and was found to be a module: another thing of that name is meant.
+    pub(super) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.wanted.replace(Wanted::NoModules);
+        let found = look(self);
+        self.wanted = before;
+        found
+    }
+
     /// The type of what is called.
     pub(super) fn callee_ty(&mut self, file: FileId, callee: ExprId) -> Ty {
         let unit = self.program.known(file);
         if !unit.language.manifest.resolution.separate_callables {
-            return self.ty(file, callee);
+            let of = self.ty(file, callee);
+            return if matches!(of, Ty::Module(_)) { self.called_past_modules(file, callee) } else { of };
         }
         let Some(position) = callee.get() else { return Ty::Unknown };
         match unit.facts.exprs[position] {
@@ -57,9 +79,38 @@ impl Resolver<'_, '_> {
         }
     }
 
+    /// The type of what is called under a name that a module has too.
+    fn called_past_modules(&mut self, file: FileId, callee: ExprId) -> Ty {
+        let unit = self.program.known(file);
+        let Some(position) = callee.get() else { return Ty::Unknown };
+        match unit.facts.exprs[position] {
+            Expr::Name(name, scope) => {
+                let (name, at) = (self.name(file, name), unit.facts.positions[position]);
+                let found = self.past_modules(|resolver| resolver.lookup(file, name, scope, at));
+                found.map_or(Ty::Unknown, |(entity, _)| self.entity_ty(&entity, false))
+            }
+            Expr::Member(object, name) => {
+                let (object, name) = (self.ty(file, object), self.name(file, name));
+                self.past_modules(|resolver| resolver.member_ty(&object, name))
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
     /// Whether a symbol is of the kind that is looked for.
     pub(super) fn is_wanted(&self, symbol: SymbolRef) -> bool {
-        self.wanted.is_none_or(|callables| self.program.symbol(symbol).kind.is_callable() == callables)
+        let Some(wanted) = self.wanted else { return true };
+        let kind = self.program.symbol(symbol).kind;
+        match wanted {
+            Wanted::Callables => kind.is_callable(),
+            Wanted::Others => !kind.is_callable(),
+            Wanted::NoModules => !matches!(kind, SymbolKind::Module | SymbolKind::Namespace),
+        }
+    }
+
+    /// Whether a module is of the kind that is looked for.
+    pub(super) fn wants_modules(&self) -> bool {
+        self.wanted != Some(Wanted::NoModules)
     }
 
     /// Whether a binding may be of the kind that is looked for.
@@ -74,7 +125,7 @@ impl Resolver<'_, '_> {
         match (self.wanted, binding.kind) {
             (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
             (Some(_), BindingKind::Symbol) => self.is_wanted(SymbolRef { file, symbol: binding.symbol }),
-            (Some(callables), _) => !callables,
+            (Some(wanted), _) => wanted != Wanted::Callables,
         }
     }
 }

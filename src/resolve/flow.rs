@@ -1,5 +1,6 @@
 //! What values give: their items, keys and parts, what awaiting, unwrapping and entering them yields; for builtin types by table.
 
+use super::among::Wanted;
 use super::infer::{ARRAY, MAPPING};
 use super::ty::{Ty, no_types};
 use super::{Name, Resolver};
@@ -10,7 +11,7 @@ use crate::model::graph::FileId;
 use std::rc::Rc;
 
 /// The table of type flow for members of callables.
-const FUNCTION: &str = "Function";
+pub(super) const FUNCTION: &str = "Function";
 
 impl Resolver<'_, '_> {
     /// A generic type with arguments, or a wrapper that types are seen through.
@@ -189,7 +190,7 @@ impl Resolver<'_, '_> {
     /// A member of a builtin value: as the table of type flow says.
     pub(super) fn outside_member(&mut self, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
         if let Some(result) = self.outside_member_of(object, name) {
-            return if self.wanted == Some(false) { result } else { Ty::function(result) };
+            return if self.wanted == Some(Wanted::Others) { result } else { Ty::function(result) };
         }
         let none = no_types();
         let inherited: Rc<str>;
@@ -220,7 +221,7 @@ impl Resolver<'_, '_> {
                 }
                 let result = self.template(template, flow, args, object);
                 // Where callables have names of their own, what is not called is the value itself.
-                return if self.wanted == Some(false) { result } else { Ty::function(result) };
+                return if self.wanted == Some(Wanted::Others) { result } else { Ty::function(result) };
             }
             let Some(base) = &flow.base else { break };
             current = Rc::from(base.as_str());

@@ -1,5 +1,6 @@
 //! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
 
+use super::among::Wanted;
 use super::assigned::BINDINGS_A_STEP;
 use super::bounds::qualified;
 use super::modules::{ImportTarget, Module};
@@ -16,8 +17,8 @@ use std::rc::Rc;
 /// Longest chain of re-exports that is followed.
 const CHAIN: usize = 32;
 
-/// A name in a place, among the symbols that are looked for: callables alone, or values passed over.
-type Visit = (Place, Name, Option<bool>, bool);
+/// A name in a place, among the symbols that are looked for, and whether values are passed over.
+type Visit = (Place, Name, Option<Wanted>, bool);
 
 /// What one lookup has visited: names that are under way, so that circular re-exports end, and names that were not found, so that
 /// each place is asked once however many ways lead to it. A place that was asked while a place before it was under way would find
@@ -155,7 +156,9 @@ impl<'a> Resolver<'_, 'a> {
     /// What the first of several imports of one name stands for that stands for anything: names of another kind may be
     /// imported beside it, and one of them may lead through the other (`mod a; use a::a;`).
     fn import_entities(&mut self, file: FileId, imports: &[ImportId], visited: &mut Visited) -> Option<Entity> {
-        imports.iter().find_map(|import| self.import_entity(file, *import, visited))
+        let wants_modules = self.wants_modules();
+        let is_wanted = |entity: &Entity| wants_modules || !matches!(entity, Entity::Module(_));
+        imports.iter().find_map(|import| self.import_entity(file, *import, visited).filter(is_wanted))
     }
 
     /// What a scope itself binds to a name.
@@ -194,6 +197,10 @@ impl<'a> Resolver<'_, 'a> {
         let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
         let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
         let kind = unit.scope_kind(scope);
+        if !self.wants_modules() && !symbols.is_empty() {
+            // The import is the module that is passed over.
+            return Some(Found::Entity(Entity::Symbols(symbols)));
+        }
         if let Some(last) = imports.first() {
             let external = matches!(self.program.import_target(file, last.get().unwrap_or(0)), ImportTarget::External(_));
             if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
@@ -248,6 +255,9 @@ impl<'a> Resolver<'_, 'a> {
             return Some((entity, Step::Wildcard));
         }
         let text = self.program.text(name);
+        if !self.wants_modules() {
+            return None;
+        }
         if let Some(package) = self.package_by_own_name(file, text) {
             return Some((Entity::Module(package), Step::Import));
         }
@@ -376,7 +386,8 @@ impl<'a> Resolver<'_, 'a> {
             Module::File(file) => self.file_member(file, name, visited),
             Module::Package(package) => self.package_member(package, name),
         };
-        let found = found.or_else(|| self.program.child_module(module, name).map(Entity::Module));
+        let found =
+            found.or_else(|| self.program.child_module(module, name).map(Entity::Module).filter(|_| self.wants_modules()));
         let found = found.or_else(|| match module {
             Module::File(file) => self.macro_named(file, name, ScopeId(0), u32::MAX),
             Module::Package(_) => None,

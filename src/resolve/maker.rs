@@ -1,5 +1,6 @@
 //! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
 
+use super::flow::FUNCTION;
 use super::member::Member;
 use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
@@ -69,7 +70,18 @@ impl Resolver<'_, '_> {
         let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
         match self.maker(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
-            None => Member::Outside(Rc::from(self.program.text(name))),
+            None => self.function_member(name),
         }
+    }
+
+    /// What a function that is not known further has under a name. Where functions are objects that anything can be put into, it is known
+    /// only of what every function has.
+    pub(super) fn function_member(&self, name: Name) -> Member {
+        let language = self.program.known(self.home).language;
+        let text = self.program.text(name);
+        let Some((_, functions)) = language.flow(FUNCTION) else { return Member::Outside(Rc::from(text)) };
+        let objects = functions.base.as_deref().and_then(|base| language.flow(base));
+        let has_it = functions.members.contains_key(text) || objects.is_some_and(|(_, flow)| flow.members.contains_key(text));
+        if has_it { Member::Outside(Rc::from(text)) } else { Member::Unknown }
     }
 }

@@ -35,7 +35,12 @@ impl Resolver<'_, '_> {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
                 let called = site.kind == SiteKind::Call;
-                match self.among(file, called, |resolver| resolver.lookup(file, name, scope, site.byte), Option::is_none) {
+                let look = |resolver: &mut Self| resolver.lookup(file, name, scope, site.byte);
+                match self.among(file, called, look, Option::is_none) {
+                    Some((Entity::Module(_), _)) if is_call(site.kind) => match self.past_modules(look) {
+                        Some((entity, step)) => self.entity_site(file, site, &entity, step),
+                        None => unresolved(Step::Dynamic),
+                    },
                     Some((entity, step)) => self.entity_site(file, site, &entity, step),
                     None if self.looks_at_arguments(file, site) => self.argument_site(file, site, name),
                     None if site.in_macro => unresolved(Step::Macro),
@@ -284,6 +289,13 @@ impl Resolver<'_, '_> {
         let called = site.kind == SiteKind::Call;
         let is_missing = |member: &Member| *member == Member::None;
         match self.among(file, called, |resolver| resolver.member(&of, name), is_missing) {
+            Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
+                match self.past_modules(|resolver| resolver.member(&of, name)) {
+                    Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
+                    Member::Entity(entity) => self.entity_site(file, site, &entity, step),
+                    _ => unresolved(Step::Dynamic),
+                }
+            }
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
             Member::Outside(name) => {

@@ -1,5 +1,6 @@
 //! Imports of everything: which names they give, from modules of the repository and from outside.
 
+use super::among::Wanted;
 use super::lookup::Visited;
 use super::modules::{ImportTarget, Module};
 use super::ty::Entity;
@@ -21,7 +22,7 @@ impl Resolver<'_, '_> {
         }
         let outside = unit.wildcards().iter().filter_map(|import| import.get()).filter(|&import| {
             let of_members = unit.facts.imports[import].level > 0;
-            of_members == (self.wanted == Some(true))
+            of_members == (self.wanted == Some(Wanted::Callables))
                 && matches!(self.program.import_target(file, import), ImportTarget::External(_))
         });
         let outside: SmallVec<[usize; 4]> = outside.collect();

@@ -16,7 +16,7 @@ const AT_ONCE: usize = 32;
 
 /// Does the work of each thread, made by `worker`, on every file, and hands the results to `take` on this thread, in the order
 /// of the files. Ends early when the question is withdrawn or `take` fails.
-pub(super) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
+pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     files: &[FileRow],
     cancel: &CancelToken,
     worker: impl Fn() -> W + Sync,

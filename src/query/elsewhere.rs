@@ -1,0 +1,116 @@
+//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have its name in text that no
+//! reference accounts for (comments, templates, build files, languages that are not read, bodies that were not understood).
+//!
+//! A count of zero says that no reference leads to a symbol. It is a fact about the program only together with this.
+
+use std::time::{Duration, Instant};
+
+use grep_searcher::{BinaryDetection, SearcherBuilder};
+use rustc_hash::FxHashSet;
+
+use super::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
+use super::lookup::Lookup;
+use super::{QueryError, ReadFile, SiteInfo};
+use crate::model::cancel::CancelToken;
+use crate::model::{RepoPath, Verdict};
+use crate::store::{FileRow, NameKey, Snapshot, SymbolKey};
+
+/// How long text is searched. What is left then is counted, and said.
+pub const TIME: Duration = Duration::from_millis(500);
+/// Files with the name that are looked at line by line.
+pub const MOST_FILES: usize = 200;
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Elsewhere {
+    /// Certain and likely references of other kinds than the question follows: the symbol as a value, in order of place.
+    pub values: Vec<SiteInfo>,
+    /// Lines with the name that no symbol of that name and no reference accounts for: files without a language first, then by path.
+    pub lines: Vec<(RepoPath, u32)>,
+    /// Files that could not be searched in time.
+    pub unsearched: u64,
+}
+
+impl Elsewhere {
+    /// Whether the symbol's name stands nowhere else in the repository.
+    pub fn is_nowhere(&self) -> bool {
+        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0
+    }
+}
+
+/// Looks for what a question about the references of symbols of one name has not found.
+pub fn elsewhere(
+    snapshot: &Snapshot,
+    files: &dyn ReadFile,
+    symbols: &[SymbolKey],
+    cancel: &CancelToken,
+) -> Result<Elsewhere, QueryError> {
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let mut found = Elsewhere::default();
+    let Some(&first) = symbols.first() else { return Ok(found) };
+    let name = lookup.symbol(first)?.name;
+    let text = lookup.name(name)?.to_string();
+    for &symbol in symbols {
+        for key in lookup.same_thing(symbol)? {
+            for site in snapshot.sites_to(key)? {
+                found.values.push(lookup.site(&site)?);
+            }
+        }
+    }
+    found.values.sort_by(|a, b| (&a.path, a.at).cmp(&(&b.path, b.at)));
+    found.values.dedup();
+    if text.is_empty() {
+        return Ok(found);
+    }
+    let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
+    let (rows, begun) = (searched_first(snapshot.files()?), Instant::now());
+    let searching = || {
+        let matcher = matcher.clone();
+        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        move |file: &FileRow| {
+            if begun.elapsed() > TIME {
+                return None;
+            }
+            let bytes = files.read(&file.path).ok()?;
+            search_file(&mut searcher, &matcher, &bytes, cancel, file).ok()
+        }
+    };
+    let (mut looked_at, mut unsearched) = (0, 0);
+    let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
+        lookup.check()?;
+        let Some(matches) = matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES) else {
+            unsearched += 1;
+            return Ok(());
+        };
+        if !matches.places.is_empty() && !matches.is_binary {
+            looked_at += 1;
+            let known = accounted(&lookup, file, name)?;
+            let unknown = matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
+            found.lines.extend(unknown.map(|line| (file.path.clone(), line)));
+        }
+        Ok(())
+    };
+    parallel::in_order(&rows, cancel, searching, &mut take)?;
+    found.unsearched = unsearched;
+    Ok(found)
+}
+
+/// The files with text: those that no language reads first, since all of what they say is unknown.
+fn searched_first(mut rows: Vec<FileRow>) -> Vec<FileRow> {
+    rows.retain(is_text);
+    rows.sort_by(|a, b| (a.language.is_some(), &a.path).cmp(&(b.language.is_some(), &b.path)));
+    rows
+}
+
+/// The lines of a file in which a symbol has the name, or a reference whose target is known.
+fn accounted(lookup: &Lookup<'_>, file: &FileRow, name: NameKey) -> Result<FxHashSet<u32>, QueryError> {
+    let mut lines = FxHashSet::default();
+    if file.symbols + file.sites == 0 {
+        return Ok(lines);
+    }
+    let symbols = lookup.snapshot.symbols_of(file)?;
+    lines.extend(symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line));
+    let sites = lookup.snapshot.sites_of(file)?;
+    lines.extend(sites.iter().filter(|site| site.name == name && site.verdict != Verdict::Unresolved).map(|site| site.at.line));
+    Ok(lines)
+}
