@@ -20,3 +20,4 @@ mod server;
 mod store;
 mod watch;
 mod worker;
+mod zero;

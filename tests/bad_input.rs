@@ -11,5 +11,5 @@ mod program;
 mod projects;
 mod roots;
 mod rules;
-mod setup;
+pub(crate) mod setup;
 mod terminal;

@@ -10,9 +10,9 @@ use rustc_hash::FxHashSet;
 
 use super::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
 use super::lookup::Lookup;
-use super::{QueryError, ReadFile, SiteInfo};
+use super::{QueryError, ReadFile, SiteInfo, SymbolInfo};
 use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, Verdict};
+use crate::model::{RepoPath, SiteKind, Verdict};
 use crate::store::{FileRow, NameKey, Snapshot, SymbolKey};
 
 /// How long text is searched. What is left then is counted, and said.
@@ -20,11 +20,20 @@ pub const TIME: Duration = Duration::from_millis(500);
 /// Files with the name that are looked at line by line.
 pub const MOST_FILES: usize = 200;
 
+/// A reference that is no call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// The reference.
+    pub site: SiteInfo,
+    /// The symbol around it; none at the top of a file.
+    pub enclosing: Option<SymbolInfo>,
+}
+
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
-    /// Certain and likely references of other kinds than the question follows: the symbol as a value, in order of place.
-    pub values: Vec<SiteInfo>,
+    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in order of place.
+    pub values: Vec<Value>,
     /// Lines with the name that no symbol of that name and no reference accounts for: files without a language first, then by path.
     pub lines: Vec<(RepoPath, u32)>,
     /// Files that could not be searched in time.
@@ -52,12 +61,13 @@ pub fn elsewhere(
     let text = lookup.name(name)?.to_string();
     for &symbol in symbols {
         for key in lookup.same_thing(symbol)? {
-            for site in snapshot.sites_to(key)? {
-                found.values.push(lookup.site(&site)?);
+            for site in snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
+                let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
+                found.values.push(Value { site: lookup.site(site)?, enclosing });
             }
         }
     }
-    found.values.sort_by(|a, b| (&a.path, a.at).cmp(&(&b.path, b.at)));
+    found.values.sort_by(|a, b| (&a.site.path, a.site.at).cmp(&(&b.site.path, b.site.at)));
     found.values.dedup();
     if text.is_empty() {
         return Ok(found);
@@ -93,6 +103,11 @@ pub fn elsewhere(
     parallel::in_order(&rows, cancel, searching, &mut take)?;
     found.unsearched = unsearched;
     Ok(found)
+}
+
+/// Whether a reference may hand the symbol on to somebody who calls it.
+fn is_value(kind: SiteKind) -> bool {
+    !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }
 
 /// The files with text: those that no language reads first, since all of what they say is unknown.

@@ -15,6 +15,9 @@ use crate::store::{SiteRow, Snapshot, SymbolKey};
 /// Nodes after which the rest of a tree is no longer counted.
 const MAX_NODES: usize = 100_000;
 
+/// Calls that are listed of those that were not followed on the way to a path.
+pub const MOST_NOT_FOLLOWED: usize = 20;
+
 /// Which way to walk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Direction {
@@ -141,12 +144,16 @@ pub enum TraceFinding {
     Tree(TraceTree),
     /// A shortest path, from the start to the end.
     Path(Vec<PathStep>),
-    /// There is no path within the depth. `exhausted` says that there is none at any depth.
+    /// There is no path within the depth, along calls that are followed.
     NoPath {
-        /// Everything that can be reached was seen.
+        /// Everything that can be reached along such calls was seen.
         exhausted: bool,
         /// Symbols that were seen.
         visited: u64,
+        /// Calls in them that were not followed because their target is not known: a path may lead through any of them.
+        not_followed: u64,
+        /// The first of those, nearest to the start first; at most [`MOST_NOT_FOLLOWED`].
+        first: Vec<SiteInfo>,
     },
 }
 

@@ -9,7 +9,7 @@ use super::runtime::sessions;
 use super::upstream::{connection, http as upstream_http, listing};
 use super::{message, resources, roots, session, subscriptions, thin};
 use crate::config;
-use crate::query::{SqlParams, sql};
+use crate::query::{SqlParams, elsewhere, sql, trace};
 use crate::store::PoolSettings;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -124,6 +124,14 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_answers() -> Vec<(&'static str, String)> {
+    vec![
+        ("elsewhere::TIME", time(elsewhere::TIME)),
+        ("elsewhere::MOST_FILES", count(elsewhere::MOST_FILES)),
+        ("trace::MOST_NOT_FOLLOWED", count(trace::MOST_NOT_FOLLOWED)),
+    ]
+}
+
 fn of_statements() -> Vec<(&'static str, String)> {
     let size = |number: i64| bytes(usize::try_from(number).expect("it is positive"));
     let cache = usize::try_from(config::Limits::default().cache_bytes).expect("it fits");
@@ -146,7 +154,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         assert!(!what.is_empty() && !beyond.is_empty(), "{line}");
         assert!(rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(), "twice: {line}");
     }
-    let code = [of_session(), of_runtime(), of_upstreams(), of_statements()].concat();
+    let code = [of_session(), of_runtime(), of_upstreams(), of_statements(), of_answers()].concat();
     let code: BTreeMap<String, String> = code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     assert_eq!(rows, code);
     assert!(rows.len() > 50, "{}", rows.len());

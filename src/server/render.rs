@@ -3,6 +3,7 @@
 
 mod complete;
 mod elide;
+pub(super) mod elsewhere;
 pub(super) mod explore;
 pub(super) mod grep;
 mod outline;

@@ -13,7 +13,7 @@ use crate::server::repositories::Stale;
 use crate::store::Identity;
 use serde_json::{Value, json};
 
-pub(super) use graph::{explore, outline, overview, references, trace};
+pub(super) use graph::{explore, outline, overview, references, trace, unused};
 pub(super) use text::{grep, process, sql, sql_shape, status};
 
 /// A symbol.

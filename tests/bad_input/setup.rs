@@ -16,13 +16,13 @@ use cograph::store::{FileRow, Location, Snapshot, Store, SymbolRow};
 use tempfile::TempDir;
 
 /// A directory with files in it, gone at the end of the test.
-pub(super) struct Repository {
+pub(crate) struct Repository {
     directory: TempDir,
 }
 
 impl Repository {
     /// An empty one. Other users may look into it: some tests run the program as one.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
         fs::create_dir(directory.path().join("root")).expect("it is empty");
@@ -30,7 +30,7 @@ impl Repository {
     }
 
     /// One with these files.
-    pub(super) fn with(files: &[(&str, &[u8])]) -> Self {
+    pub(crate) fn with(files: &[(&str, &[u8])]) -> Self {
         let repository = Self::new();
         for (path, bytes) in files {
             repository.write(path, bytes);
@@ -38,56 +38,56 @@ impl Repository {
         repository
     }
 
-    pub(super) fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         fs::canonicalize(self.directory.path()).expect("it exists").join("root")
     }
 
     /// A place beside the root that the index does not look at.
-    pub(super) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.directory.path()).expect("it exists").join(name)
     }
 
-    pub(super) fn write(&self, path: &str, bytes: &[u8]) {
+    pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
         fs::write(path, bytes).expect("written");
     }
 
     /// Where its store is, if it has one.
-    pub(super) fn location(&self) -> Location {
+    pub(crate) fn location(&self) -> Location {
         Location::new(&self.beside("cache"), &self.root())
     }
 
     /// Brings the store up to date; gives what it says then.
-    pub(super) fn indexed(&self, run: &Run) -> Result<Snapshot, IndexError> {
+    pub(crate) fn indexed(&self, run: &Run) -> Result<Snapshot, IndexError> {
         let location = self.location();
         refresh(&location, Duration::from_secs(60), run)?;
         Ok(Arc::new(Store::open_newest(&location)?).snapshot(&CancelToken::new())?)
     }
 
     /// The same with the usual limits.
-    pub(super) fn store(&self) -> Snapshot {
+    pub(crate) fn store(&self) -> Snapshot {
         self.indexed(&Run::quiet(limits(), &CancelToken::new())).expect("the root can be read")
     }
 }
 
 /// The usual limits, and more than one thread also on a small machine.
-pub(super) fn limits() -> Limits {
+pub(crate) fn limits() -> Limits {
     Limits { threads: 2, ..Limits::default() }
 }
 
 /// What is said of a file.
-pub(super) fn file(store: &Snapshot, path: &str) -> FileRow {
+pub(crate) fn file(store: &Snapshot, path: &str) -> FileRow {
     let found = store.file_at(path).expect("the store can be read");
     found.unwrap_or_else(|| panic!("{path} is accounted for; there are {:?}", paths(store)))
 }
 
-pub(super) fn paths(store: &Snapshot) -> Vec<String> {
+pub(crate) fn paths(store: &Snapshot) -> Vec<String> {
     store.paths().expect("the store can be read").into_iter().map(|(_, path)| path).collect()
 }
 
 /// The named symbols of a file that was indexed.
-pub(super) fn symbol_rows(store: &Snapshot, path: &str) -> Vec<SymbolRow> {
+pub(crate) fn symbol_rows(store: &Snapshot, path: &str) -> Vec<SymbolRow> {
     let file = file(store, path);
     assert_eq!(file.skipped, None, "{path} is indexed");
     let mut symbols = store.symbols_of(&file).expect("the store can be read");
@@ -96,12 +96,12 @@ pub(super) fn symbol_rows(store: &Snapshot, path: &str) -> Vec<SymbolRow> {
 }
 
 /// Their names.
-pub(super) fn symbols(store: &Snapshot, path: &str) -> Vec<String> {
+pub(crate) fn symbols(store: &Snapshot, path: &str) -> Vec<String> {
     symbol_rows(store, path).into_iter().map(|symbol| symbol.name_text.into()).collect()
 }
 
 /// Why a file was skipped.
-pub(super) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
+pub(crate) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
     let file = file(store, path);
     assert_eq!((file.symbols, file.sites), (0, 0), "{path} has no facts");
     file.skipped.expect("it was skipped")
@@ -111,14 +111,14 @@ pub(super) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
 const NOBODY: u32 = 65_534;
 
 /// Gives a directory to the user of [`program_with_few_rights`].
-pub(super) fn give_away(directory: &Path) {
+pub(crate) fn give_away(directory: &Path) {
     if rustix::process::geteuid().is_root() {
         std::os::unix::fs::chown(directory, Some(NOBODY), Some(NOBODY)).expect("the superuser may");
     }
 }
 
 /// The program, with a cache of its own and nothing else from this environment that it looks at.
-pub(super) fn program(cache: &Path) -> Command {
+pub(crate) fn program(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     without_settings(&mut command).env("COGRAPH_CACHE_DIR", cache);
     command
@@ -126,7 +126,7 @@ pub(super) fn program(cache: &Path) -> Command {
 
 /// The program as a user that permissions bind: the tests may run as root, whom they do not. `place` is a directory that
 /// everybody can enter; the program is put there, because the build's own directory may be private.
-pub(super) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
+pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
     let program = place.join("cograph");
     if !program.exists() {
         fs::copy(env!("CARGO_BIN_EXE_cograph"), &program).expect("the program can be copied");
@@ -147,14 +147,14 @@ fn without_settings(command: &mut Command) -> &mut Command {
 }
 
 /// Gives a directory or file to the user of [`program_with_few_rights`], or takes all rights away.
-pub(super) fn set_mode(path: &Path, mode: u32) {
+pub(crate) fn set_mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("it is ours");
 }
 
-pub(super) fn stdout(output: &Output) -> String {
+pub(crate) fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
 }
 
-pub(super) fn stderr(output: &Output) -> String {
+pub(crate) fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
 }

@@ -111,7 +111,7 @@ fn a_long_path_is_found_and_a_missing_one_is_proven() {
         panic!("there is a path")
     };
     assert_eq!(steps.len(), 300);
-    let TraceFinding::NoPath { exhausted: false, visited } =
+    let TraceFinding::NoPath { exhausted: false, visited, .. } =
         trace(&snapshot, &params("f0", 10), &token()).expect("a trace").finding
     else {
         panic!("too far")

@@ -163,7 +163,7 @@ fn a_path_is_a_shortest_chain() {
     assert_eq!(steps.len(), 2);
     let TraceFinding::NoPath { exhausted, .. } = path("main", "app/util.x::helper", 1) else { panic!("too far") };
     assert!(!exhausted);
-    let TraceFinding::NoPath { exhausted, visited } = path("main", "go", 9) else { panic!("no way") };
+    let TraceFinding::NoPath { exhausted, visited, .. } = path("main", "go", 9) else { panic!("no way") };
     assert!(exhausted && visited >= 5, "{visited}");
 }
 

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{PathStep, TraceFinding, link_of, sites};
+use super::{MOST_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
 use crate::query::calls::{CallGraph, Edge, End};
 use crate::query::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
@@ -21,13 +21,17 @@ pub(super) fn shortest(
     came_by.insert(start, None);
     let mut level = vec![start];
     let mut arrived = ends.contains(&start).then_some(start);
+    let (mut not_followed, mut first) = (0, Vec::new());
     for _ in 0..depth {
         if arrived.is_some() || level.is_empty() {
             break;
         }
         let mut following = Vec::new();
         for &symbol in &level {
-            for edge in graph.callees(symbol)?.edges {
+            let callees = graph.callees(symbol)?;
+            not_followed += callees.vague.len() as u64;
+            first.extend(callees.vague.into_iter().map(|(site, _)| site).take(MOST_NOT_FOLLOWED - first.len()));
+            for edge in callees.edges {
                 let End::Symbol(next) = edge.end else { continue };
                 if came_by.contains_key(&next) {
                     continue;
@@ -43,7 +47,8 @@ pub(super) fn shortest(
     }
     let visited = came_by.len() as u64;
     let Some(last) = arrived else {
-        return Ok(TraceFinding::NoPath { exhausted: level.is_empty(), visited });
+        let first = sites(lookup, &first)?;
+        return Ok(TraceFinding::NoPath { exhausted: level.is_empty(), visited, not_followed, first });
     };
     let mut steps = Vec::new();
     let mut at = last;

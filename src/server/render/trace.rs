@@ -1,7 +1,7 @@
 //! The answer of `trace`.
 
 use super::elide::Elision;
-use super::{Groups, counts, full_name, grouped, merged, name, path};
+use super::{Groups, counts, full_name, grouped, merged, name, path, plural};
 use crate::model::Verdict;
 use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
 use crate::query::{Certainty, Counts, SiteInfo, SymbolInfo, TraceParams, TraceResult};
@@ -40,13 +40,22 @@ impl Answer for Traced {
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
                 format!("{this} reaches {to} in {} calls", steps.len().saturating_sub(1))
             }
-            TraceFinding::NoPath { exhausted, visited } => {
+            TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
                 let to = self.result.to.as_ref().map(full_name).unwrap_or_default();
-                let why = if *exhausted {
-                    "there is none at any depth".to_owned()
-                } else {
-                    format!("none within {} calls: raise `depth`", self.params.depth)
+                let why = match (exhausted, not_followed) {
+                    (true, 0) => "there is none at any depth".to_owned(),
+                    (true, count) => {
+                        format!("none along calls whose target is known; {} on the way not followed", plural(*count, "other"))
+                    }
+                    (false, count) => {
+                        let others = match count {
+                            0 => String::new(),
+                            count => format!("; {} not followed", plural(*count, "other")),
+                        };
+                        format!("none within {} calls whose target is known: raise `depth`{others}", self.params.depth)
+                    }
                 };
+                unfollowed(first, *not_followed, page);
                 format!("no path of calls from {this} to {to}: {why} ({visited} symbols seen)")
             }
         }
@@ -160,6 +169,24 @@ impl Traced {
         let total = if tree.nodes.is_empty() { possible + tree.root_counts.textual } else { possible };
         page.left_out(shown, total.max(sites.len() as u64), "vague sites", "`references` with `certainty`: textual lists them");
     }
+}
+
+/// The calls through which a path may lead that was not found.
+fn unfollowed(sites: &[SiteInfo], total: u64, page: &mut Page) {
+    if sites.is_empty() {
+        return;
+    }
+    page.add("calls on the way whose target is not known:");
+    let places =
+        sites.iter().map(|site| (path(&site.path).to_string(), SafeLine::new(&site.name, 120).to_string(), site.at.line));
+    let entries = merged(places);
+    let shown: usize = {
+        let mut groups = Groups::inline(page.room());
+        let count = entries.iter().take_while(|(file, entry, _)| groups.add(file, entry)).map(|(.., sites)| sites).sum();
+        groups.write(page);
+        count
+    };
+    page.left_out(shown, total, "calls", "`trace` from one of the symbols on the way lists its own");
 }
 
 /// `; call sites: 5 certain, 243 possible`: nothing where all are certain and stand in the list.

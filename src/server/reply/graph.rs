@@ -5,7 +5,7 @@ use crate::query::explore::Explored;
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, OutlineNode};
 use crate::query::overview::EntryPoint;
 use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{ExploreResult, OutlineResult, OverviewResult, ReferencesResult, TraceResult};
+use crate::query::{Elsewhere, ExploreResult, OutlineResult, OverviewResult, ReferencesResult, TraceResult};
 use serde_json::{Value, json};
 
 /// The answer of `explore`.
@@ -41,7 +41,10 @@ pub(in crate::server) fn trace(result: &TraceResult) -> Value {
     match &result.finding {
         TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),
-        TraceFinding::NoPath { exhausted, visited } => reply["no_path"] = json!({"exhausted": exhausted, "visited": visited}),
+        TraceFinding::NoPath { exhausted, visited, not_followed, first } => {
+            reply["no_path"] =
+                json!({"exhausted": exhausted, "visited": visited, "not_followed": not_followed, "first": list(first, site)});
+        }
     }
     reply
 }
@@ -88,6 +91,16 @@ fn link(link: TraceLink) -> &'static str {
         TraceLink::Sites => "sites",
         TraceLink::Dispatch => "dispatch",
     }
+}
+
+/// An answer that says of a symbol that nobody uses it, with what stands behind that.
+pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
+    let found = json!({
+        "values": list(&elsewhere.values, |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))),
+        "lines": list(&elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})),
+        "unsearched": elsewhere.unsearched,
+    });
+    with(answer, "elsewhere", found)
 }
 
 /// The answer of `references`.

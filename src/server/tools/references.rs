@@ -2,10 +2,12 @@
 
 use super::{Answer, Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;
-use crate::query::{self, QueryError, ReferencesParams};
+use crate::query::{self, Certainty, QueryError, ReferencesParams, Tests};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::render::elsewhere::Unused;
+use crate::server::render::references::Found;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",
@@ -56,5 +58,13 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         limit: ground.entries(8),
     };
     let result = query::references(ground.snapshot, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::references::Found { params, result }))
+    let is_unused = result.counts.certain + result.counts.likely == 0;
+    if !is_unused || !params.kinds.is_empty() || params.path.is_some() || params.tests != Tests::default() {
+        return Ok(Box::new(Found { params, result }));
+    }
+    // Nothing is sure: whatever may be a reference is worth its place.
+    let params = ReferencesParams { list: Certainty::Textual, ..params };
+    let result = query::references(ground.snapshot, &params, ground.cancel)?;
+    let elsewhere = query::elsewhere(ground.snapshot, ground.files, &[result.symbol.key], ground.cancel)?;
+    Ok(Box::new(Unused { answer: Found { params, result }, elsewhere }))
 }

@@ -1,11 +1,13 @@
 //! `trace`: callers, callees, paths.
 
 use super::{Answer, Ground, Handler, certainty, tests};
-use crate::query::trace::Direction;
-use crate::query::{self, QueryError, TraceParams};
+use crate::query::trace::{Direction, TraceFinding};
+use crate::query::{self, QueryError, Tests, TraceParams};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::server::render::elsewhere::Unused;
+use crate::server::render::trace::Traced;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "trace",
@@ -57,5 +59,10 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         ..defaults
     };
     let result = query::trace(ground.snapshot, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::trace::Traced { params, result }))
+    let is_unused = matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
+    if !is_unused || params.direction == Direction::Callees || params.tests != Tests::default() {
+        return Ok(Box::new(Traced { params, result }));
+    }
+    let elsewhere = query::elsewhere(ground.snapshot, ground.files, &[result.root.key], ground.cancel)?;
+    Ok(Box::new(Unused { answer: Traced { params, result }, elsewhere }))
 }

@@ -1,0 +1,62 @@
+//! An answer that nobody uses a symbol, as the program gives it: what else the repository has of that symbol stands in the same answer, and
+//! where there is nothing else, that is said.
+
+use super::bad_input::setup::{Repository, program, stdout};
+
+const FILES: [(&str, &[u8]); 5] = [
+    (
+        "app.py",
+        b"from timers import every\n\n\ndef tick():\n    pass\n\n\ndef set_command():\n    pass\n\n\ndef get_command():\n    pass\n\n\n\
+          def lonely():\n    pass\n\n\nevery(5, tick)\n",
+    ),
+    ("commands.def", b"{\"set\", set_command},\n{\"get\", get_command},\n{\"get\", get_command},\n"),
+    (
+        "chain.py",
+        b"class Handler:\n    def respond(self, request):\n        chain = self.load()\n        return chain(request)\n\n    def load(self):\n        \
+          return unknown.middleware\n\n\ndef view(request):\n    return request\n",
+    ),
+    ("quiet.py", b"def start():\n    return 1\n\n\ndef stop():\n    return 2\n"),
+    ("other.py", b"def set_command_later():\n    pass\n"),
+];
+
+fn asked(arguments: &[&str]) -> String {
+    let repository = Repository::with(&FILES);
+    let output =
+        program(&repository.beside("cache")).args(arguments).current_dir(repository.root()).output().expect("the program starts");
+    stdout(&output)
+}
+
+#[test]
+fn a_function_that_is_handed_on_as_a_value_is_not_said_to_be_unused() {
+    let trace = asked(&["trace", "tick"]);
+    assert!(trace.starts_with("0 callers of tick (app.py:4); call sites: 0; used without a call at 1 place"), "{trace}");
+    assert!(trace.contains("\napp.py: read (top):20"), "{trace}");
+}
+
+#[test]
+fn a_name_in_text_that_no_language_reads_is_shown() {
+    for command in ["references", "trace"] {
+        let answer = asked(&[command, "get_command"]);
+        assert!(answer.contains("its name stands in 2 lines that no reference accounts for"), "{answer}");
+        assert!(answer.contains("\ncommands.def: 2, 3"), "{answer}");
+        let answer = asked(&[command, "set_command"]);
+        assert!(answer.contains("its name stands in 1 line that no reference accounts for"), "of whole words: {answer}");
+    }
+}
+
+#[test]
+fn a_name_that_stands_nowhere_else_is_said_to() {
+    for command in ["references", "trace"] {
+        let answer = asked(&[command, "lonely"]);
+        assert!(answer.contains("; its name stands nowhere else in the files that are text"), "{answer}");
+    }
+}
+
+#[test]
+fn no_path_is_final_only_where_every_call_could_be_followed() {
+    let answer = asked(&["trace", "Handler.respond", "--to", "view"]);
+    assert!(answer.contains("none along calls whose target is known; 1 other on the way not followed"), "{answer}");
+    assert!(answer.contains("\nchain.py: chain:4"), "{answer}");
+    let answer = asked(&["trace", "start", "--to", "stop"]);
+    assert!(answer.contains("there is none at any depth"), "{answer}");
+}
