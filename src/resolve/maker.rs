@@ -70,18 +70,20 @@ impl Resolver<'_, '_> {
         let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
         match self.maker(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
-            None => self.function_member(name),
+            None => Member::Outside(Rc::from(self.program.text(name))),
         }
     }
 
-    /// What a function that is not known further has under a name. Where functions are objects that anything can be put into, it is known
-    /// only of what every function has.
-    pub(super) fn function_member(&self, name: Name) -> Member {
+    /// Whether a function may have been given a member under a name by what is not read: where functions are objects that anything can be put
+    /// into, each may, but for what every function has.
+    pub(super) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
+        if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
+            return false;
+        }
         let language = self.program.known(self.home).language;
-        let text = self.program.text(name);
-        let Some((_, functions)) = language.flow(FUNCTION) else { return Member::Outside(Rc::from(text)) };
+        let Some((_, functions)) = language.flow(FUNCTION) else { return false };
         let objects = functions.base.as_deref().and_then(|base| language.flow(base));
-        let has_it = functions.members.contains_key(text) || objects.is_some_and(|(_, flow)| flow.members.contains_key(text));
-        if has_it { Member::Outside(Rc::from(text)) } else { Member::Unknown }
+        let text = self.program.text(name);
+        !functions.members.contains_key(text) && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
     }
 }

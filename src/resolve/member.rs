@@ -365,7 +365,7 @@ impl Resolver<'_, '_> {
                 self.member(&held.clone(), name)
             }
             Ty::Callable(..) => self.callable_member(of, name),
-            Ty::Lambda(..) | Ty::Function(_) => self.function_member(name),
+            Ty::Lambda(..) | Ty::Function(_) => Member::Outside(Rc::from(self.program.text(name))),
             Ty::Tuple(_) => Member::Outside(Rc::from(format!("tuple.{}", self.program.text(name)))),
         }
     }

@@ -298,6 +298,7 @@ impl Resolver<'_, '_> {
             }
             Member::Symbols(symbols) => self.symbols_site(file, site, &symbols, step),
             Member::Entity(entity) => self.entity_site(file, site, &entity, step),
+            Member::Outside(_) if self.may_be_given(&of, name) => self.by_unique_name(file, site, name),
             Member::Outside(name) => {
                 external(&name, if step == Step::ModuleMember { Step::ExternalImport } else { Step::Builtin })
             }
