@@ -18,6 +18,6 @@ mod room;
 mod sample;
 mod server;
 mod store;
+mod trust;
 mod watch;
 mod worker;
-mod zero;

@@ -13,7 +13,7 @@ use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
-const MAX_RELATED: usize = 10_000;
+pub(super) const MAX_RELATED: usize = 10_000;
 
 /// What an edge leads to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-use super::calls::certainty;
+use rustc_hash::FxHashSet;
+
+use super::calls::{MAX_RELATED, certainty};
 use super::filter::FileFilter;
 use super::lookup::Lookup;
 use super::names;
@@ -93,7 +95,7 @@ pub struct ReferencesResult {
     pub file_count: u64,
     /// The sites: surest first, then by file and place. One file may appear once for each certainty.
     pub files: Vec<FileReferences>,
-    /// What overrides, implements or derives from it, and what it overrides, implements or derives from.
+    /// What overrides, implements or derives from it, directly or further away, and what it overrides, implements or derives from itself.
     pub related: Vec<Related>,
 }
 
@@ -205,15 +207,26 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
     reasons
 }
 
-/// Relations of any of the symbols to others, without those that make them the same thing.
+/// Relations of any of the symbols to others, without those that make them the same thing. What overrides, implements or derives from
+/// them is followed on: a change of them concerns all of it.
 fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
+    let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));
     for &key in same {
-        let (to, from) = (lookup.relations_to(key)?, lookup.relations_from(key)?);
-        let to = to.iter().map(|relation| (relation.kind, true, relation.from));
-        let from = from.iter().map(|relation| (relation.kind, false, relation.to));
-        for (kind, incoming, other) in to.chain(from).filter(|(kind, ..)| *kind != RelationKind::Defines) {
-            ends.push((kind, incoming, lookup.order().row(&*lookup.symbol(other)?)));
+        for relation in lookup.relations_from(key)?.iter().filter(|relation| relation.kind != RelationKind::Defines) {
+            ends.push((relation.kind, false, rank(relation.to)?));
+        }
+    }
+    let (mut below, mut next) = (same.to_vec(), 0);
+    let mut seen: FxHashSet<SymbolKey> = same.iter().copied().collect();
+    while let Some(&key) = below.get(next).filter(|_| below.len() < MAX_RELATED) {
+        next += 1;
+        lookup.check()?;
+        for relation in lookup.relations_to(key)?.iter().filter(|relation| relation.kind != RelationKind::Defines) {
+            if seen.insert(relation.from) {
+                below.push(relation.from);
+                ends.push((relation.kind, true, rank(relation.from)?));
+            }
         }
     }
     ends.sort_unstable();

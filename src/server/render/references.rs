@@ -33,8 +33,15 @@ impl Answer for Found {
                 .collect();
             page.add(&format!("declared at {}", declared.join(", ")));
         }
-        let related = page.add_all(result.related.iter().take(20).map(relation));
-        page.left_out(related, result.related.len() as u64, "relations", "`sql` lists them");
+        // The sites are what was asked for: relations leave them half of the room.
+        let most = page.room() / 2;
+        let fits = |used: &mut usize, line: &String| {
+            *used += line.len() + 1;
+            *used <= most
+        };
+        let lines: Vec<String> = result.related.iter().map(relation).collect();
+        let related = page.add_all(lines.iter().scan(0, |used, line| fits(used, line).then_some(line)));
+        page.left_out(related, result.related.len() as u64, "relations", RAISE);
         let shown = self.sites(page);
         let seen = self.params.offset + shown;
         let listed: u64 = Certainty::ALL

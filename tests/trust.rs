@@ -1,5 +1,5 @@
-//! An answer that nobody uses a symbol, as the program gives it: what else the repository has of that symbol stands in the same answer, and
-//! where there is nothing else, that is said.
+//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that nothing else overrides it. What else the
+//! repository has of that symbol stands in the same answer, and where there is nothing else, that is said.
 
 use super::bad_input::setup::{Repository, program, stdout};
 
@@ -59,4 +59,18 @@ fn no_path_is_final_only_where_every_call_could_be_followed() {
     assert!(answer.contains("\nchain.py: chain:4"), "{answer}");
     let answer = asked(&["trace", "start", "--to", "stop"]);
     assert!(answer.contains("there is none at any depth"), "{answer}");
+}
+
+#[test]
+fn what_overrides_a_method_is_listed_however_far_down_it_is() {
+    let mut source = "class Base:\n    def run(self):\n        pass\n".to_owned();
+    for number in 0..30 {
+        let base = if number < 10 { "Base".to_owned() } else { format!("C{}", number - 10) };
+        source.push_str(&format!("\n\nclass C{number}({base}):\n    def run(self):\n        pass\n"));
+    }
+    let repository = Repository::with(&[("all.py", source.as_bytes())]);
+    let output = program(&repository.beside("cache")).args(["references", "Base.run"]).current_dir(repository.root()).output();
+    let answer = stdout(&output.expect("the program starts"));
+    assert_eq!(answer.matches("\noverridden by C").count(), 30, "{answer}");
+    assert!(!answer.contains("more relations"), "{answer}");
 }
