@@ -299,11 +299,14 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
     let all = project.changes();
     let (first, rest) = all.split(|path| path.as_str() == "b.py").expect("they have names");
     assert_eq!((first.len(), rest.len()), (Some(1), Some(2)));
-    assert_eq!(done(jobs.start_for(&project.location, Some(first), Some(rest.clone()))), (true, 2));
+    let job = jobs.start_for(&project.location, Some(first.clone()), Some(rest.clone()));
+    assert!(job.takes_in(Some(&first)) && !job.takes_in(Some(&rest)) && !job.takes_in(Some(&all)) && !job.takes_in(None));
+    assert_eq!(done(job), (true, 2));
     // The one for the rest, which is under way, or a new one that finds nothing left to do.
-    let (_, last) = done(jobs.start_for(&project.location, Some(rest), None));
+    let (_, last) = done(jobs.start_for(&project.location, Some(rest.clone()), None));
     assert_eq!((last, project.changes().is_empty()), (3, true));
-    let again = jobs.start_for(&project.location, Some(all), None);
+    let again = jobs.start_for(&project.location, Some(all.clone()), None);
+    assert!(again.takes_in(Some(&rest)) && again.takes_in(Some(&all)) && jobs.start(&project.location).takes_in(Some(&all)));
     assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
     assert_says_what_is_there(&project.location);
 }

@@ -57,6 +57,19 @@ impl ChangeSet {
         Some((Self::Some { touched: wanted, gone: wanted_gone }, Self::Some { touched: others, gone: others_gone }))
     }
 
+    /// Whether a run that looks at these files when it works looks at all those of `others` too.
+    pub fn covers(&self, others: &Self) -> bool {
+        match (self, others) {
+            (Self::Everything { .. }, _) => true,
+            (Self::Some { .. }, Self::Everything { .. }) => false,
+            (Self::Some { touched, gone }, Self::Some { touched: other_touched, gone: other_gone }) => {
+                let touched: BTreeSet<&RepoPath> = touched.iter().map(|file| &file.path).collect();
+                let gone: BTreeSet<&RepoPath> = gone.iter().collect();
+                other_touched.iter().all(|file| touched.contains(&file.path)) && other_gone.iter().all(|path| gone.contains(path))
+            }
+        }
+    }
+
     /// The files it names, as far as it names them.
     pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
         let (touched, gone) = match self {

@@ -25,6 +25,8 @@ pub struct Jobs {
 pub struct Job {
     location: Location,
     begun: Instant,
+    /// The changes that it takes in, whatever else has changed; none if it looks for all of them itself.
+    changes: Option<ChangeSet>,
     cancel: CancelToken,
     state: Mutex<JobState>,
     changed: Condvar,
@@ -86,8 +88,8 @@ impl Jobs {
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
     ///
-    /// A run that is under way may have looked at a file before it changed. Whoever must know compares again afterwards
-    /// (`freshness`) and starts another run if need be.
+    /// A run that is under way may have looked at a file before it changed, or not look at it at all ([`Job::takes_in`]). Whoever must
+    /// know compares again afterwards (`freshness`) and starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
@@ -149,6 +151,7 @@ impl Shared {
         let job = Arc::new(Job {
             location: location.clone(),
             begun: Instant::now(),
+            changes,
             cancel: CancelToken::new(),
             state: Mutex::new(JobState::Queued),
             changed: Condvar::new(),
@@ -158,7 +161,7 @@ impl Shared {
             return job;
         }
         let (shared, own) = (Arc::clone(self), Arc::clone(&job));
-        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, changes, then)) {
+        match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, then)) {
             Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
             Err(error) => {
                 job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
@@ -168,7 +171,7 @@ impl Shared {
     }
 
     /// The life of a run's thread.
-    fn work(self: &Arc<Self>, job: &Arc<Job>, changes: Option<ChangeSet>, then: Option<ChangeSet>) {
+    fn work(self: &Arc<Self>, job: &Arc<Job>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
             // Under the lock, so that the signal cannot fall between a look at the token and the wait.
@@ -187,7 +190,7 @@ impl Shared {
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };
-            let ended = super::workers::guarded(|| match &changes {
+            let ended = super::workers::guarded(|| match &job.changes {
                 Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
                 None => refresh(&job.location, WRITER_PATIENCE, &run),
             });
@@ -217,7 +220,7 @@ impl Shared {
             self.start(&job.location, Some(rest), None);
         }
         // Last: whoever is woken by it and starts another run must not get this one again.
-        let has_changed = outcome.is_ok() && changes.is_some();
+        let has_changed = outcome.is_ok() && job.changes.is_some();
         job.end(outcome);
         if made_in_place {
             // Nobody waits for this: the store is right, it takes more room than it needs.
@@ -255,6 +258,15 @@ impl Shared {
 }
 
 impl Job {
+    /// Whether it takes in these changes, or all if they are none: it may have been started for others.
+    pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
+        match (&self.changes, changes) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(own), Some(changes)) => own.covers(changes),
+        }
+    }
+
     /// The repository.
     pub fn location(&self) -> &Location {
         &self.location

@@ -88,8 +88,9 @@ struct Question<'q> {
 
 /// What came of waiting for a run.
 enum Awaited {
-    /// It was asked for then, and this is the state of the store that it has found or made.
-    Done { begun: Instant, store: Identity },
+    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is the state of the store that it has found or
+    /// made.
+    Done { begun: Instant, is_for_these: bool, store: Identity },
     /// It goes on.
     Working(SoFar),
 }
@@ -214,14 +215,18 @@ impl Repositories {
             Err(error) if error.calls_for_build() => {
                 let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None, then: None };
                 self.shared.watches.attend(&location, config.limits.threads);
-                match self.await_index(&location, &wait, host)? {
-                    Awaited::Working(so_far) => return Ok(Readiness::Working(so_far)),
-                    // What the run has made reflects the files: no need to compare again.
-                    Awaited::Done { .. } => {
-                        let extent = source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
-                        return Ok(ready(self.snapshot(&location, host.cancel())?, files, None, extent));
-                    }
+                let asked = Instant::now();
+                let done = self.await_index(&location, &wait, host)?;
+                if let Awaited::Working(so_far) = done {
+                    return Ok(Readiness::Working(so_far));
                 }
+                let snapshot = self.snapshot(&location, host.cancel())?;
+                // A run that has begun since reflects the files: no need to compare again.
+                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked) {
+                    let extent = source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
+                    return Ok(ready(snapshot, files, None, extent));
+                }
+                snapshot
             }
             other => other.map_err(|error| store_failed(&error))?,
         };
@@ -265,13 +270,13 @@ impl Repositories {
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
             match awaited {
-                Ok(Awaited::Done { begun, store }) if begun >= looked => {
+                Ok(Awaited::Done { begun, is_for_these: true, store }) if begun >= looked => {
                     self.shared.watches.taken_in(location, store, begun);
                     if !in_parts {
                         return Ok((snapshot, None, extent));
                     }
                 }
-                // A run that others have started may have looked at a file before it changed.
+                // A run that others have started may have looked at a file before it changed, or at other files.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
                 Ok(_) => return Ok((snapshot, Some(Behind { changes, failure: None }), extent)),
                 Err(failure) => return Ok((snapshot, Some(Behind { changes, failure: Some(failure.what) }), extent)),
@@ -347,7 +352,10 @@ impl Repositories {
                 return Err(unavailable("cancelled", "ask again"));
             }
             let progress = match state {
-                JobState::Done(Ok(outcome)) => return Ok(Awaited::Done { begun: job.begun(), store: outcome.identity() }),
+                JobState::Done(Ok(outcome)) => {
+                    let is_for_these = job.takes_in(wait.changes.as_ref());
+                    return Ok(Awaited::Done { begun: job.begun(), is_for_these, store: outcome.identity() });
+                }
                 // Those who wanted it left at the moment when this call came.
                 JobState::Done(Err(error)) if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) => {
                     may_be_stopped = false;
