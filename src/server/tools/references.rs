@@ -6,6 +6,8 @@ use crate::query::{self, QueryError, ReferencesParams};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::render::references::Found;
+use crate::server::render::several;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",
@@ -55,6 +57,6 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         offset: super::offset(arguments),
         limit: ground.entries(8),
     };
-    let result = query::references(ground.snapshot, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::references::Found { params, result }))
+    let found = query::references_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    Ok(several::about(&params.symbol, found, |result| Found { params: params.clone(), result }))
 }

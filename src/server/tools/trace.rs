@@ -6,6 +6,8 @@ use crate::query::{self, QueryError, TraceParams};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::server::render::several;
+use crate::server::render::trace::Traced;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "trace",
@@ -56,6 +58,6 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         limit: ground.entries(24),
         ..defaults
     };
-    let result = query::trace(ground.snapshot, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::trace::Traced { params, result }))
+    let found = query::trace_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    Ok(several::about(&params.symbol, found, |result| Traced { params: params.clone(), result }))
 }
