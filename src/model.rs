@@ -1,12 +1,13 @@
 //! Boundary types: ids, paths, kinds and verdicts that every layer shares. Plain data, no behaviour that needs another module.
 //!
 //! `facts` holds what extraction learns about one file, `graph` what resolution adds for the whole repository, `cancel` how
-//! work is told to stop, `packed` how facts and results are kept in few bytes.
+//! work is told to stop, `packed` how facts and results are kept in few bytes, `words` what the words of source text are.
 
 pub mod cancel;
 pub mod facts;
 pub mod graph;
 pub mod packed;
+pub mod words;
 
 use std::fmt;
 use std::sync::Arc;

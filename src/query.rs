@@ -13,6 +13,7 @@ pub mod elsewhere;
 pub mod explore;
 mod filter;
 pub mod grep;
+pub mod locate;
 mod lookup;
 mod names;
 mod near;
@@ -34,17 +35,17 @@ use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visi
 use crate::store::{StoreError, SymbolKey};
 
 pub use complete::{CompleteParams, CompleteResult, complete};
-pub use elsewhere::{Elsewhere, elsewhere};
+pub use elsewhere::{Elsewhere, ElsewhereSearch};
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use grep::{GrepParams, GrepResult, grep};
 pub use outline::{OutlineParams, OutlineResult, outline};
 pub use overview::{OverviewParams, OverviewResult, overview};
-pub use references::{ReferencesParams, ReferencesResult, references};
-pub use search::{SearchParams, SearchResult, search};
+pub use references::{ReferencesParams, ReferencesResult, references, references_all};
+pub use search::{SearchParams, SearchResult, search, search_in};
 pub use show::{ShowParams, ShowResult, show};
 pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
-pub use trace::{TraceParams, TraceResult, trace};
+pub use trace::{TraceParams, TraceResult, trace, trace_all};
 
 /// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how files may be read.
 pub trait ReadFile: Sync {
@@ -229,6 +230,31 @@ impl Tests {
             Self::Exclude => !is_test,
             Self::Only => is_test,
         }
+    }
+}
+
+/// What a question says about everything that a name means.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Meanings<T> {
+    /// The answers, best meaning first.
+    pub answers: Vec<T>,
+    /// The other meanings, for which the question was not answered.
+    pub others: Vec<SymbolInfo>,
+}
+
+impl<T> Meanings<T> {
+    fn of(
+        lookup: &lookup::Lookup<'_>,
+        name: &str,
+        most: usize,
+        answer: impl Fn(&names::Meaning) -> Result<T, QueryError>,
+    ) -> Result<Self, QueryError> {
+        let meanings = names::meanings(lookup, name)?;
+        let (first, rest) = meanings.split_at(meanings.len().min(most));
+        Ok(Self {
+            answers: first.iter().map(answer).collect::<Result<_, _>>()?,
+            others: rest.iter().map(|meaning| lookup.info(&meaning.symbol)).collect::<Result<_, _>>()?,
+        })
     }
 }
 

@@ -41,7 +41,7 @@ const BUDGET: Duration = Duration::from_secs(30);
 /// Most edits of a repository lead to another state.
 const STATES_OF_A_SEED: u32 = 10;
 /// What a dump has of most repositories.
-const KINDS: [&str; 9] = ["file", "symbol", "site", "import", "relation", "problem", "file_edge", "totals", "name"];
+const KINDS: [&str; 10] = ["file", "symbol", "site", "import", "relation", "problem", "file_edge", "words", "totals", "name"];
 
 fn limits(threads: usize) -> Limits {
     Limits { threads, ..Limits::default() }

@@ -2,6 +2,7 @@
 
 mod completing;
 mod limits;
+mod locating;
 mod naming;
 mod reading;
 mod searching;

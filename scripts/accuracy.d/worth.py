@@ -1,7 +1,8 @@
 """What an answer is worth: true callers, with file and line, for every thousand tokens of the reply to `trace`.
 
-Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is asked for by the line of its name,
-with the default parameters of the tool (depth 1, budget of 2000 tokens), and the whole text of the reply is counted, its first line
+Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is asked for by its bare name, as an agent
+types it: where the name means several things the reply answers for all of them, and so the true callers are those of every
+definition of the name. The question has the default parameters of the tool (depth 1, budget of 2000 tokens), and the whole text of the reply is counted, its first line
 and all notes included, at four bytes a token; only its lines about files that the truth does not cover are left out. A true caller is
 given when the reply has, under the caller's file, a line that lies in the caller; a caller that is no function of the truth (a test
 without a name of its own, the top of a file) counts when the truth has a call outside of functions on a line of it.
@@ -18,10 +19,11 @@ BYTES_OF_A_TOKEN = 4
 
 # `Container.name:12,34` in the list of callers of one file, with the marks that a caller may have.
 ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?=, |$)")
-# The first line of a reply names the callee's file; `…/` stands for its directory.
-HEAD = re.compile(r"\((?P<path>[^()]+):\d+\)")
+# The first line about a meaning names the callee's file; `…/` stands for its directory.
+HEAD = re.compile(r"callers? of .*\((?P<path>[^()]+):\d+\)")
 THERE = "…/"
 # What follows is not the list of callers: sites that were not followed, and notes.
+OTHERS = "other meanings:"
 ENDS = ("not followed", "… ", "~ ", "^ ", "? ")
 
 
@@ -36,11 +38,11 @@ class Worth:
         self.tokens = 0.0
         self.missing = []
 
-    def add(self, callee, callers, text, truth):
-        """Counts one reply. `callers` are definitions, each with whether it must be given."""
+    def add(self, callees, callers, text, truth):
+        """Counts one reply about all callees of a name. `callers` are definitions, each with whether it must be given."""
         found = entries(text)
         given = [must for caller, must in callers if is_given(caller, found)]
-        outside = truth.calls_outside[callee["id"]]
+        outside = set().union(*(truth.calls_outside[callee["id"]] for callee in callees))
         self.beside += sum(any((file, line) in outside for line in lines) for file, lines in found)
         missing = sum(must for _, must in callers) - sum(given)
         self.callees += 1
@@ -49,7 +51,7 @@ class Worth:
         self.beside += len(given) - sum(given)
         self.tokens += size(text, truth.covered)
         if missing:
-            self.missing.append((callee, missing))
+            self.missing.append((callees[0], missing))
 
     def density(self):
         """True callers for a thousand tokens."""
@@ -65,33 +67,49 @@ class Worth:
 
 
 def measure(truth, ask):
-    """The worth of what `ask` (from a symbol to a reply) answers about the sampled callees of one project."""
+    """The worth of what `ask` (from a name to a reply) answers about the names of the sampled callees of one project."""
     worth = Worth()
-    for callee, callers in sample(truth):
-        worth.add(callee, callers, ask(f"{callee['file']}:{callee['line']}"), truth)
+    by_name = {}
+    for callee, callers in callers_by_callee(truth):
+        by_name.setdefault(callee["name"], []).append((callee, callers))
+    for name in dict.fromkeys(callee["name"] for callee, _ in sample(truth)):
+        meanings = by_name[name]
+        callers = {}
+        for _, found in meanings:
+            for caller, must in found:
+                callers[caller["id"]] = (caller, must or callers.get(caller["id"], (caller, False))[1])
+        worth.add([callee for callee, _ in meanings], list(callers.values()), ask(name), truth)
     return worth
 
 
 def sample(truth):
     """(callee, its true callers) of the drawn callees. Callers that the scorer does not require need not be given."""
+    known = [(callee, found) for callee, found in callers_by_callee(truth) if 1 <= sum(must for _, must in found) <= MOST_CALLERS]
+    return random.Random(SEED).sample(known, min(CALLEES, len(known)))
+
+
+def callers_by_callee(truth):
+    """(callee, its true callers, each with whether it must be given) of all callees that have any."""
     callers = {}
     for caller, callee in sorted(truth.pairs):
         callers.setdefault(callee, []).append((truth.definitions[caller], (caller, callee) in truth.required))
-    known = [(truth.definitions[callee], found) for callee, found in sorted(callers.items())
-             if 1 <= sum(must for _, must in found) <= MOST_CALLERS]
-    return random.Random(SEED).sample(known, min(CALLEES, len(known)))
+    return [(truth.definitions[callee], found) for callee, found in sorted(callers.items())]
 
 
 def groups(text):
     """(file, its line of the reply) of every file whose callers a reply lists, with the whole path of the file."""
-    first, *rest = text.splitlines()
-    above = HEAD.search(first)
-    directory = os.path.dirname(above["path"]) if above else ""
-    for line in rest:
-        if line.startswith(ENDS):
+    directory, is_list = "", False
+    for line in text.splitlines():
+        if line.startswith(OTHERS):
             return
+        # The first line of the answer about each meaning.
+        if above := HEAD.search(line):
+            directory, is_list = os.path.dirname(above["path"]), True
+            continue
+        if line.startswith(ENDS):
+            is_list = False
         file, separator, _ = line.partition(": ")
-        if separator:
+        if separator and is_list:
             if file.startswith(THERE):
                 file = os.path.normpath(os.path.join(directory, file[len(THERE) :]))
             yield file, line

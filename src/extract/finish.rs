@@ -3,7 +3,7 @@
 use super::text;
 use crate::grammar::Language;
 use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, flags};
-use crate::model::{SiteKind, SymbolKind};
+use crate::model::{SiteKind, SymbolKind, words};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// How far into a file its notice of being generated may stand, in bytes.
@@ -11,6 +11,7 @@ const NOTICE: usize = 1_024;
 
 pub(super) fn finish(mut facts: FileFacts, language: &Language, path: &str, source: &[u8]) -> FileFacts {
     facts.lines = text::count_lines(source);
+    facts.words = words::of_file(path, source);
     facts.generated = is_generated(source);
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
     super::condition::of_file(&mut facts, &language.manifest.conditions, path, source);

@@ -107,6 +107,8 @@ pub struct FileFacts {
     pub generated: bool,
     /// Whether the file is test code as a whole.
     pub test: bool,
+    /// The words of its text and path, see [`super::words`]. Nothing but the store looks at them.
+    pub words: Box<[u8]>,
 }
 
 impl FileFacts {

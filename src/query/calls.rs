@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::lookup::Lookup;
@@ -79,10 +79,22 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// Who leads to a symbol.
     pub(super) fn callers(&self, symbol: SymbolKey, unresolved: Unresolved) -> Result<Neighbours, QueryError> {
-        let row = self.lookup.symbol(symbol)?;
+        self.callers_of(&[symbol], unresolved)
+    }
+
+    /// Who leads to any of these symbols, which have one name. There is at least one of them.
+    pub(super) fn callers_of(&self, symbols: &[SymbolKey], unresolved: Unresolved) -> Result<Neighbours, QueryError> {
+        let row = self.lookup.symbol(symbols[0])?;
         let mut gathered = Gathered::default();
-        let same = self.lookup.same_thing(symbol)?;
-        for key in self.meant_by(&row, same.clone())? {
+        let (mut same, mut meant) = (Vec::new(), Vec::new());
+        for &symbol in symbols {
+            let own = self.lookup.same_thing(symbol)?;
+            meant.extend(self.meant_by(&*self.lookup.symbol(symbol)?, own.clone())?);
+            same.extend(own);
+        }
+        let mut seen = FxHashSet::default();
+        meant.retain(|key| seen.insert(*key));
+        for key in meant {
             self.take_all(&mut gathered, key, None)?;
             for site in self.lookup.snapshot.sites_possibly_to(key)? {
                 self.take(&mut gathered, site, None)?;
@@ -153,9 +165,19 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// Where a symbol leads.
     pub(super) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
-        let row = self.lookup.symbol(symbol)?;
+        self.callees_of(&[symbol])
+    }
+
+    /// Where any of these symbols leads.
+    pub(super) fn callees_of(&self, symbols: &[SymbolKey]) -> Result<Neighbours, QueryError> {
         let mut gathered = Gathered::default();
-        for key in self.bodies_of(&row)? {
+        let mut bodies = Vec::new();
+        for &symbol in symbols {
+            bodies.extend(self.bodies_of(&*self.lookup.symbol(symbol)?)?);
+        }
+        let mut seen = FxHashSet::default();
+        bodies.retain(|key| seen.insert(*key));
+        for key in bodies {
             let body = self.lookup.symbol(key)?;
             for site in self.lookup.snapshot.sites_in(&body)? {
                 self.lookup.check()?;

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use grep_searcher::{BinaryDetection, SearcherBuilder};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
 use super::lookup::Lookup;
@@ -47,33 +47,65 @@ impl Elsewhere {
     }
 }
 
-/// Looks for what a question about the references of symbols of one name has not found.
-pub fn elsewhere(
-    snapshot: &Snapshot,
-    files: &dyn ReadFile,
-    symbols: &[SymbolKey],
-    cancel: &CancelToken,
-) -> Result<Elsewhere, QueryError> {
-    let lookup = Lookup::new(snapshot, cancel)?;
-    let mut found = Elsewhere::default();
-    let Some(&first) = symbols.first() else { return Ok(found) };
-    let name = lookup.symbol(first)?.name;
-    let text = lookup.name(name)?.to_string();
+/// Looks for what questions about the references of symbols have not found. The text is searched once for a name.
+pub struct ElsewhereSearch<'q> {
+    snapshot: &'q Snapshot,
+    files: &'q dyn ReadFile,
+    cancel: &'q CancelToken,
+    /// Name -> lines, and files that were not searched.
+    lines: FxHashMap<NameKey, (Vec<(RepoPath, u32)>, u64)>,
+}
+
+impl<'q> ElsewhereSearch<'q> {
+    /// Nothing is looked for yet.
+    pub fn new(snapshot: &'q Snapshot, files: &'q dyn ReadFile, cancel: &'q CancelToken) -> Self {
+        Self { snapshot, files, cancel, lines: FxHashMap::default() }
+    }
+
+    /// What there is of symbols that have one name.
+    pub fn of(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
+        let lookup = Lookup::new(self.snapshot, self.cancel)?;
+        let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
+        let name = lookup.symbol(first)?.name;
+        if !self.lines.contains_key(&name) {
+            let found = lines(&lookup, self.files, name, self.cancel)?;
+            self.lines.insert(name, found);
+        }
+        let (lines, unsearched) = self.lines[&name].clone();
+        Ok(Elsewhere { values: values(&lookup, symbols)?, lines, unsearched })
+    }
+}
+
+/// The references to symbols that are neither calls nor imports.
+fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, QueryError> {
+    let mut values = Vec::new();
     for &symbol in symbols {
         for key in lookup.same_thing(symbol)? {
-            for site in snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
+            for site in lookup.snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
                 let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
-                found.values.push(Value { site: lookup.site(site)?, enclosing });
+                values.push(Value { site: lookup.site(site)?, enclosing });
             }
         }
     }
-    found.values.sort_by(|a, b| (&a.site.path, a.site.at).cmp(&(&b.site.path, b.site.at)));
-    found.values.dedup();
+    values.sort_by(|a, b| (&a.site.path, a.site.at).cmp(&(&b.site.path, b.site.at)));
+    values.dedup();
+    Ok(values)
+}
+
+/// The lines with a name that nothing accounts for, and how many files were not searched.
+fn lines(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    name: NameKey,
+    cancel: &CancelToken,
+) -> Result<(Vec<(RepoPath, u32)>, u64), QueryError> {
+    let text = lookup.name(name)?.to_string();
+    let (mut found, mut looked_at, mut unsearched) = (Vec::new(), 0, 0);
     if text.is_empty() {
-        return Ok(found);
+        return Ok((found, unsearched));
     }
     let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
-    let (rows, begun) = (searched_first(snapshot.files()?), Instant::now());
+    let (rows, begun) = (searched_first(lookup.snapshot.files()?), Instant::now());
     let searching = || {
         let matcher = matcher.clone();
         let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
@@ -85,7 +117,6 @@ pub fn elsewhere(
             search_file(&mut searcher, &matcher, &bytes, cancel, file).ok()
         }
     };
-    let (mut looked_at, mut unsearched) = (0, 0);
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
         let Some(matches) = matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES) else {
@@ -94,15 +125,14 @@ pub fn elsewhere(
         };
         if !matches.places.is_empty() && !matches.is_binary {
             looked_at += 1;
-            let known = accounted(&lookup, file, name)?;
+            let known = accounted(lookup, file, name)?;
             let unknown = matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
-            found.lines.extend(unknown.map(|line| (file.path.clone(), line)));
+            found.extend(unknown.map(|line| (file.path.clone(), line)));
         }
         Ok(())
     };
     parallel::in_order(&rows, cancel, searching, &mut take)?;
-    found.unsearched = unsearched;
-    Ok(found)
+    Ok((found, unsearched))
 }
 
 /// Whether a reference may hand the symbol on to somebody who calls it.

@@ -1,12 +1,13 @@
-//! `explore`: from words or names to the few symbols that matter, how they connect, their source and the tests that cover them.
+//! `explore`: from a question to the few symbols that matter, how they connect, their source and the tests that cover them, and what
+//! else the question may be about.
 
 mod connect;
-mod relevance;
 
 use std::cmp::{Ordering, Reverse};
 
 use super::calls::{CallGraph, End, Neighbours, Unresolved};
 use super::filter::FileFilter;
+use super::locate::{self, Located};
 use super::lookup::Lookup;
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
@@ -17,12 +18,14 @@ use crate::store::{Snapshot, SymbolKey, SymbolRow};
 /// What to explore.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExploreParams {
-    /// Words, or names of symbols.
+    /// Words, names of symbols, or a text with code and stack traces in it.
     pub text: String,
     /// Only files below this path, or that match this glob.
     pub path: Option<String>,
-    /// At most so many symbols.
+    /// At most so many symbols with their source and neighbours.
     pub limit: usize,
+    /// At most so many more symbols, without.
+    pub others: usize,
     /// Longest chain of calls that is looked for between two symbols.
     pub depth: u32,
     /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol has.
@@ -31,7 +34,7 @@ pub struct ExploreParams {
 
 impl Default for ExploreParams {
     fn default() -> Self {
-        Self { text: String::new(), path: None, limit: 6, depth: 3, lines_per_symbol: 60 }
+        Self { text: String::new(), path: None, limit: 4, others: 15, depth: 3, lines_per_symbol: 60 }
     }
 }
 
@@ -40,6 +43,8 @@ impl Default for ExploreParams {
 pub struct Explored {
     /// The symbol.
     pub symbol: SymbolInfo,
+    /// Why it is here.
+    pub why: Why,
     /// Its source, possibly its first lines only; or why there is none.
     pub source: Result<Excerpt, QueryError>,
     /// Symbols that certainly or likely call or use it, those outside tests and with most references first. At most `limit`.
@@ -52,6 +57,24 @@ pub struct Explored {
     pub callee_total: u64,
     /// Ambiguous sites that may call it.
     pub possible_callers: u64,
+}
+
+/// Why a symbol is in the answer.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Why {
+    /// Whether the question names it, or a line of it.
+    pub is_named: bool,
+    /// Words of the question that it has, the most telling first.
+    pub words: Vec<String>,
+}
+
+/// A symbol that may matter too.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OtherSymbol {
+    /// The symbol.
+    pub symbol: SymbolInfo,
+    /// Why it is here.
+    pub why: Why,
 }
 
 /// A chain of calls between two of the symbols.
@@ -77,6 +100,8 @@ pub struct CoveringTest {
 pub struct ExploreResult {
     /// The symbols, best first.
     pub symbols: Vec<Explored>,
+    /// What comes next, best first: as many as come near to the best of them.
+    pub others: Vec<OtherSymbol>,
     /// How many symbols fit the text.
     pub total: Total,
     /// How they connect, shortest first.
@@ -111,17 +136,31 @@ pub fn explore(
 ) -> Result<ExploreResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
-    let relevant = relevance::most_relevant(&lookup, &filter, &params.text, params.limit)?;
+    if params.text.trim().is_empty() {
+        let reason = "it is empty: give words or names of symbols".to_owned();
+        return Err(QueryError::InvalidParameter { parameter: "text", reason });
+    }
+    let found = locate::locate(&lookup, files, &filter, &params.text, params.limit + params.others)?;
+    let (first, rest) = found.symbols.split_at(found.symbols.len().min(params.limit));
+    let keys: Vec<SymbolKey> = first.iter().map(|located| located.key).collect();
     let uses = CallGraph::new(&lookup, &USES, true, Certainty::Likely, Tests::Include);
     let graph = CallGraph::new(&lookup, &CALLS, true, Certainty::Likely, Tests::Include);
-    let mut symbols = Vec::with_capacity(relevant.keys.len());
-    for &key in &relevant.keys {
-        symbols.push(describe(&lookup, &uses, &graph, files, &*lookup.symbol(key)?, params)?);
+    let mut symbols = Vec::with_capacity(first.len());
+    for located in first {
+        let row = lookup.symbol(located.key)?;
+        symbols.push(Explored { why: why(located), ..describe(&lookup, &uses, &graph, files, &row, params)? });
     }
-    let connections = connect::connections(&lookup, &graph, &relevant.keys, params.depth)?;
-    let (mut tests, test_total) = connect::covering_tests(&lookup, &graph, &relevant.keys, params.depth)?;
+    let other = |located: &Located| Ok(OtherSymbol { symbol: lookup.info_of(located.key)?, why: why(located) });
+    let others = rest.iter().map(other).collect::<Result<_, QueryError>>()?;
+    let connections = connect::connections(&lookup, &graph, &keys, params.depth)?;
+    let (mut tests, test_total) = connect::covering_tests(&lookup, &graph, &keys, params.depth)?;
     tests.truncate(params.limit * 2);
-    Ok(ExploreResult { symbols, total: Total::Exact(relevant.total), connections, tests, test_total })
+    let total = if found.is_partial { Total::AtLeast(found.total) } else { Total::Exact(found.total) };
+    Ok(ExploreResult { symbols, others, total, connections, tests, test_total })
+}
+
+fn why(located: &Located) -> Why {
+    Why { is_named: located.is_named, words: located.words.clone() }
 }
 
 fn describe(
@@ -144,7 +183,16 @@ fn describe(
     let (caller_total, callee_total) = (callers.len() as u64, callees.len() as u64);
     callers.truncate(params.limit);
     callees.truncate(params.limit);
-    Ok(Explored { symbol: info, source, callers, caller_total, callees, callee_total, possible_callers: calling.counts.possible })
+    Ok(Explored {
+        symbol: info,
+        why: Why::default(),
+        source,
+        callers,
+        caller_total,
+        callees,
+        callee_total,
+        possible_callers: calling.counts.possible,
+    })
 }
 
 /// The order of path and position. Within a file keys follow positions.

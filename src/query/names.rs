@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::lookup::{Lookup, is_path_suffix};
 use super::near::{Near, parts_of_near};
@@ -54,6 +54,66 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
             Err(QueryError::AmbiguousSymbol { name: wanted.to_owned(), choices, total: total as u64 })
         }
     }
+}
+
+/// One of the things that a name means: a symbol, with those that count as the same (overloads, what it overrides or implements and what
+/// overrides or implements it).
+pub(super) struct Meaning {
+    /// The one that the others are told by.
+    pub(super) symbol: Rc<SymbolRow>,
+    /// The others.
+    pub(super) also: Vec<Rc<SymbolRow>>,
+}
+
+impl Meaning {
+    /// The keys of all.
+    pub(super) fn keys(&self) -> Vec<SymbolKey> {
+        std::iter::once(&self.symbol).chain(&self.also).map(|symbol| symbol.key).collect()
+    }
+}
+
+/// Everything that `wanted` means, best first; never empty.
+pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>, QueryError> {
+    let found = match symbol(lookup, wanted) {
+        Err(QueryError::AmbiguousSymbol { .. }) => {
+            let mut found = all(lookup, tidy(wanted))?;
+            prefer_definitions(lookup, &mut found)?;
+            found
+        }
+        outcome => return Ok(vec![Meaning { symbol: outcome?, also: Vec::new() }]),
+    };
+    let mut ranked =
+        found.iter().map(|symbol| Ok((lookup.info(symbol)?, Rc::clone(symbol)))).collect::<Result<Vec<_>, QueryError>>()?;
+    ranked.sort_by_cached_key(|(symbol, _)| order_of_choices(symbol));
+    let places: FxHashMap<SymbolKey, usize> = ranked.iter().enumerate().map(|(place, (_, symbol))| (symbol.key, place)).collect();
+    // Each symbol with the first one that counts as the same.
+    let mut first: Vec<usize> = (0..ranked.len()).collect();
+    for (place, (_, symbol)) in ranked.iter().enumerate() {
+        lookup.check()?;
+        let relations = lookup.relations_from(symbol.key)?;
+        let overridden = relations.iter().filter(|relation| relation.kind == RelationKind::Overrides).map(|relation| relation.to);
+        let overloads = ranked.iter().filter(|(_, other)| is_overload(symbol, other)).map(|(_, other)| other.key);
+        for other in overridden.chain(overloads).filter_map(|key| places.get(&key)) {
+            let (one, other) = (first[place].min(first[*other]), first[place].max(first[*other]));
+            first.iter_mut().filter(|first| **first == other).for_each(|first| *first = one);
+        }
+    }
+    let mut meanings: Vec<(usize, Meaning)> = Vec::new();
+    for (place, (_, symbol)) in ranked.into_iter().enumerate() {
+        match meanings.iter_mut().find(|(of, _)| *of == first[place]) {
+            Some((_, meaning)) => meaning.also.push(symbol),
+            None => meanings.push((first[place], Meaning { symbol, also: Vec::new() })),
+        }
+    }
+    Ok(meanings.into_iter().map(|(_, meaning)| meaning).collect())
+}
+
+/// Whether two symbols are the same function for other arguments.
+fn is_overload(one: &SymbolRow, other: &SymbolRow) -> bool {
+    one.key != other.key
+        && one.kind.is_callable()
+        && one.kind == other.kind
+        && (one.file, one.container) == (other.file, other.container)
 }
 
 /// The symbol, lines or file that `wanted` names.

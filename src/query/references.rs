@@ -9,7 +9,7 @@ use super::calls::{MAX_RELATED, certainty};
 use super::filter::FileFilter;
 use super::lookup::Lookup;
 use super::names;
-use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests};
+use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
 use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey, SymbolRank};
@@ -25,7 +25,7 @@ pub struct ReferencesParams {
     pub path: Option<String>,
     /// What to do with sites in test code.
     pub tests: Tests,
-    /// The vaguest sites that are listed. Vaguer ones are counted only.
+    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted only.
     pub list: Certainty,
     /// So many sites are skipped.
     pub offset: usize,
@@ -91,6 +91,8 @@ pub struct ReferencesResult {
     pub by_kind: Vec<(SiteKind, u64)>,
     /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest first, then most first.
     pub reasons: Vec<(Certainty, Step, u64)>,
+    /// The vaguest sites that are listed: all, where none is certain or likely.
+    pub listed: Certainty,
     /// Files with certain or likely sites that pass the filters.
     pub file_count: u64,
     /// The sites: surest first, then by file and place. One file may appear once for each certainty.
@@ -102,9 +104,32 @@ pub struct ReferencesResult {
 /// Finds the sites of a symbol.
 pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &CancelToken) -> Result<ReferencesResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let symbol = names::symbol(&lookup, &params.symbol)?;
-    let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
-    let same = lookup.same_thing(symbol.key)?;
+    let meaning = names::Meaning { symbol: names::symbol(&lookup, &params.symbol)?, also: Vec::new() };
+    references_of(&lookup, &meaning, params)
+}
+
+/// Finds the sites of everything that the name means, best first; `most` of them are looked at.
+pub fn references_all(
+    snapshot: &Snapshot,
+    params: &ReferencesParams,
+    most: usize,
+    cancel: &CancelToken,
+) -> Result<Meanings<ReferencesResult>, QueryError> {
+    let lookup = Lookup::new(snapshot, cancel)?;
+    Meanings::of(&lookup, &params.symbol, most, |meaning| references_of(&lookup, meaning, params))
+}
+
+fn references_of(
+    lookup: &Lookup<'_>,
+    meaning: &names::Meaning,
+    params: &ReferencesParams,
+) -> Result<ReferencesResult, QueryError> {
+    let (snapshot, symbol) = (lookup.snapshot, &meaning.symbol);
+    let filter = FileFilter::new(lookup, params.path.as_deref(), None)?;
+    let mut same = Vec::new();
+    for key in meaning.keys() {
+        same.extend(lookup.same_thing(key)?);
+    }
     let mut sites = Vec::new();
     for &key in &same {
         sites.extend(snapshot.sites_to(key)?);
@@ -122,7 +147,7 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
         lookup.check()?;
         let file = lookup.file(site.file)?;
         let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
-        if kind_fits && filter.admits(file.mark()) && params.tests.admits(is_test(&lookup, &site, &file)?) {
+        if kind_fits && filter.admits(file.mark()) && params.tests.admits(is_test(lookup, &site, &file)?) {
             found.push(Found { certainty: certainty(site.verdict), file, site });
         }
     }
@@ -132,14 +157,15 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
     // An ambiguous site may have several declarations of the same thing among its candidates.
     found.dedup_by_key(|found| found.site.key);
     let mut result = ReferencesResult {
-        symbol: lookup.info(&symbol)?,
+        symbol: lookup.info(symbol)?,
         declarations: same[1..].iter().map(|&key| lookup.info_of(key)).collect::<Result<_, _>>()?,
         counts: Counts::default(),
         by_kind: by_kind(&found),
         reasons: reasons(&found),
+        listed: if found.iter().any(Found::is_sure) { params.list } else { Certainty::Textual },
         file_count: 0,
         files: Vec::new(),
-        related: related(&lookup, &same)?,
+        related: related(lookup, &same)?,
     };
     for entry in &found {
         result.counts.add(entry.certainty);
@@ -148,7 +174,7 @@ pub fn references(snapshot: &Snapshot, params: &ReferencesParams, cancel: &Cance
     files.sort_unstable();
     files.dedup();
     result.file_count = files.len() as u64;
-    let listed = found.iter().filter(|found| found.certainty <= params.list).skip(params.offset).take(params.limit);
+    let listed = found.iter().filter(|found| found.certainty <= result.listed).skip(params.offset).take(params.limit);
     for entry in listed {
         let reference = Reference {
             site: lookup.site(&entry.site)?,

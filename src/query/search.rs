@@ -8,12 +8,14 @@ use std::cmp::Reverse;
 
 use self::matching::Pattern;
 use super::filter::FileFilter;
+use super::locate::locate;
 use super::lookup::Lookup;
-use super::{QueryError, SymbolInfo, Tests, Total, names};
+use super::{QueryError, ReadFile, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
-use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolRank};
+use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
+use rustc_hash::FxHashSet;
 
 /// Symbols that are looked at for whether they pass the filters.
 const MAX_FILTERED: usize = 20_000;
@@ -87,6 +89,8 @@ pub enum Match {
     Words,
     /// A part of the name.
     Substring,
+    /// Some of the words asked for, in the name, the containers, the path, the documentation or the source; see `search_in`.
+    Text,
     /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list, and
     /// for one name only where nothing has it.
     Around,
@@ -139,6 +143,44 @@ pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) 
     });
     let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
     Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
+}
+
+/// As [`search`]. What has all of several words in its name comes first; after that the order is that of `explore`, by everything that is
+/// written in and around a symbol.
+pub fn search_in(
+    snapshot: &Snapshot,
+    files: &dyn ReadFile,
+    params: &SearchParams,
+    cancel: &CancelToken,
+) -> Result<SearchResult, QueryError> {
+    if params.mode != SearchMode::Words || params.text.split_whitespace().nth(1).is_none() {
+        return search(snapshot, params, cancel);
+    }
+    let wanted = params.offset.saturating_add(params.limit);
+    let mut result = search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let text_files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
+    let found = locate(&lookup, files, &text_files, &params.text, usize::MAX)?;
+    if found.symbols.is_empty() {
+        return search(snapshot, params, cancel);
+    }
+    result.hits.retain(|hit| hit.matched <= Match::Words);
+    let mut seen: FxHashSet<SymbolKey> = result.hits.iter().map(|hit| hit.symbol.key).collect();
+    let filter = Filter { lookup: &lookup, params, files: text_files };
+    let mut total = result.hits.len() as u64;
+    for located in found.symbols.iter().filter(|located| seen.insert(located.key)) {
+        let symbol = lookup.symbol(located.key)?;
+        if filter.admit(Match::Text, symbol.head())?.is_some() {
+            total += 1;
+            if result.hits.len() < wanted {
+                result.hits.push(SearchHit { symbol: lookup.info(&symbol)?, matched: Match::Text });
+            }
+        }
+    }
+    let is_complete = matches!(result.total, Total::Exact(_)) && !found.is_partial;
+    result.total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
+    result.hits.drain(..params.offset.min(result.hits.len()));
+    Ok(result)
 }
 
 /// A symbol that passed the filters, with whether it is test code.

@@ -5,7 +5,7 @@ use super::names::{self, Named};
 use super::{QueryError, ReadFile, SymbolInfo};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
-use crate::store::{FileRow, Snapshot};
+use crate::store::{FileRow, Snapshot, SymbolRow};
 
 /// What to show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,26 +63,35 @@ pub fn show(
     let mut items = Vec::with_capacity(params.targets.len());
     for target in &params.targets {
         lookup.check()?;
-        let outcome = match show_one(&lookup, files, target, params.context) {
+        match show_one(&lookup, files, target, params.context) {
             Err(error @ (QueryError::Cancelled | QueryError::Store(_))) => return Err(error),
-            outcome => outcome,
-        };
-        items.push(ShownItem { target: target.clone(), outcome });
+            Err(QueryError::AmbiguousSymbol { .. }) => {
+                for meaning in names::meanings(&lookup, target)? {
+                    for symbol in std::iter::once(&meaning.symbol).chain(&meaning.also) {
+                        let outcome = of_symbol(&lookup, files, symbol, params.context);
+                        items.push(ShownItem { target: target.clone(), outcome });
+                    }
+                }
+            }
+            outcome => items.push(ShownItem { target: target.clone(), outcome }),
+        }
     }
     Ok(ShowResult { items })
 }
 
 fn show_one(lookup: &Lookup<'_>, files: &dyn ReadFile, target: &str, context: u32) -> Result<Excerpt, QueryError> {
     match names::symbol_or_lines(lookup, target)? {
-        Named::Symbol(symbol) => {
-            let file = lookup.file(symbol.file)?;
-            let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
-            excerpt(files, &file, Some(lookup.info(&symbol)?), first.saturating_sub(context), last.saturating_add(context))
-        }
+        Named::Symbol(symbol) => of_symbol(lookup, files, &symbol, context),
         Named::Lines(file, first, last) => {
             excerpt(files, &file, None, first.saturating_sub(context), last.saturating_add(context))
         }
     }
+}
+
+fn of_symbol(lookup: &Lookup<'_>, files: &dyn ReadFile, symbol: &SymbolRow, context: u32) -> Result<Excerpt, QueryError> {
+    let file = lookup.file(symbol.file)?;
+    let (first, last) = (symbol.extent.start.line, symbol.extent.end.line);
+    excerpt(files, &file, Some(lookup.info(symbol)?), first.saturating_sub(context), last.saturating_add(context))
 }
 
 /// Lines `first` to `last` of a file as it is now, as far as it has them.

@@ -116,18 +116,6 @@ pub(super) fn contains_ignoring_case(text: &str, part: &str) -> bool {
         .any(|window| is(window[0], first) && is(window[part.len() - 1], last) && window.eq_ignore_ascii_case(part))
 }
 
-/// A word without the endings that grammar adds, so that `applied`, `apply` and `applies` meet.
-pub(super) fn stem(word: &str) -> String {
-    let cut = |ending: &str, least: usize| word.strip_suffix(ending).filter(|stem| stem.len() >= least);
-    let stem = if let Some(stem) = cut("ies", 2).or_else(|| cut("ied", 2)) {
-        format!("{stem}y")
-    } else {
-        let endings = [("ings", 4), ("ing", 4), ("ers", 4), ("er", 4), ("ed", 3), ("ion", 4), ("ions", 4), ("es", 3), ("s", 3)];
-        endings.iter().find_map(|&(ending, least)| cut(ending, least)).unwrap_or(word).to_owned()
-    };
-    stem.strip_suffix('e').filter(|stem| stem.len() >= 3).map_or(stem.clone(), str::to_owned)
-}
-
 /// Whether `text` begins with `part` when ASCII case is ignored.
 pub(super) fn starts_ignoring_case(text: &str, part: &str) -> bool {
     text.as_bytes().get(..part.len()).is_some_and(|head| head.eq_ignore_ascii_case(part.as_bytes()))
@@ -161,23 +149,6 @@ mod tests {
             assert_eq!(found.join(" "), expected, "{name}");
             assert!(any_word(name, |word| !word.is_empty()) != expected.is_empty());
             assert!(is_of_words(name, &expected.replace(' ', "")) && !is_of_words(name, "other"), "{name}");
-        }
-    }
-
-    #[test]
-    fn stems_make_forms_of_a_word_meet() {
-        for forms in [
-            ["apply", "applied", "applies"],
-            ["migrate", "migrates", "migrated"],
-            ["cache", "caches", "cached"],
-            ["parse", "parsing", "parser"],
-            ["index", "indexes", "indexing"],
-        ] {
-            let stems: Vec<_> = forms.iter().map(|form| stem(form)).collect();
-            assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms:?} {stems:?}");
-        }
-        for (one, other) in [("get", "set"), ("is", "as"), ("bus", "bu"), ("red", "r")] {
-            assert_ne!(stem(one), stem(other));
         }
     }
 

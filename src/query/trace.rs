@@ -7,7 +7,7 @@ use self::seen::Seen;
 use super::calls::{CallGraph, Edge, End, Unresolved};
 use super::lookup::Lookup;
 use super::names;
-use super::{Certainty, Counts, QueryError, SiteInfo, SymbolInfo, Tests, Total};
+use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests, Total};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind};
 use crate::store::{SiteRow, Snapshot, SymbolKey};
@@ -162,6 +162,8 @@ pub enum TraceFinding {
 pub struct TraceResult {
     /// Where the walk started.
     pub root: SymbolInfo,
+    /// What counts as the same and was walked from too: overloads, implementations.
+    pub also: Vec<SymbolInfo>,
     /// The other end, if a path was asked for.
     pub to: Option<SymbolInfo>,
     /// What was found.
@@ -173,14 +175,42 @@ pub fn trace(snapshot: &Snapshot, params: &TraceParams, cancel: &CancelToken) ->
     let lookup = Lookup::new(snapshot, cancel)?;
     let start = names::symbol(&lookup, &params.symbol)?;
     let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
-    let root = lookup.info(&start)?;
     let Some(end) = &params.to else {
-        let finding = TraceFinding::Tree(tree(&lookup, &graph, start.key, params)?);
-        return Ok(TraceResult { root, to: None, finding });
+        return from(&lookup, &graph, &names::Meaning { symbol: start, also: Vec::new() }, params);
     };
+    let root = lookup.info(&start)?;
     let end = names::symbol(&lookup, end)?;
     let finding = path::shortest(&lookup, &graph, start.key, end.key, params.depth)?;
-    Ok(TraceResult { root, to: Some(lookup.info(&end)?), finding })
+    Ok(TraceResult { root, also: Vec::new(), to: Some(lookup.info(&end)?), finding })
+}
+
+/// Walks calls from everything that the name means, best first; `most` of them are walked from. A path needs one start.
+pub fn trace_all(
+    snapshot: &Snapshot,
+    params: &TraceParams,
+    most: usize,
+    cancel: &CancelToken,
+) -> Result<Meanings<TraceResult>, QueryError> {
+    if params.to.is_some() {
+        return Ok(Meanings { answers: vec![trace(snapshot, params, cancel)?], others: Vec::new() });
+    }
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    Meanings::of(&lookup, &params.symbol, most, |meaning| from(&lookup, &graph, meaning, params))
+}
+
+fn from(
+    lookup: &Lookup<'_>,
+    graph: &CallGraph<'_, '_>,
+    meaning: &names::Meaning,
+    params: &TraceParams,
+) -> Result<TraceResult, QueryError> {
+    Ok(TraceResult {
+        root: lookup.info(&meaning.symbol)?,
+        also: meaning.also.iter().map(|symbol| lookup.info(symbol)).collect::<Result<_, _>>()?,
+        to: None,
+        finding: TraceFinding::Tree(tree(lookup, graph, &meaning.keys(), params)?),
+    })
 }
 
 /// A node before it is turned into what a result holds.
@@ -192,12 +222,17 @@ struct LightNode {
     not_followed: Counts,
 }
 
-fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params: &TraceParams) -> Result<TraceTree, QueryError> {
-    let step = |symbol, unresolved| match params.direction {
-        Direction::Callers => graph.callers(symbol, unresolved),
-        Direction::Callees => graph.callees(symbol),
+fn tree(
+    lookup: &Lookup<'_>,
+    graph: &CallGraph<'_, '_>,
+    roots: &[SymbolKey],
+    params: &TraceParams,
+) -> Result<TraceTree, QueryError> {
+    let step = |symbols: &[SymbolKey], unresolved| match params.direction {
+        Direction::Callers => graph.callers_of(symbols, unresolved),
+        Direction::Callees => graph.callees_of(symbols),
     };
-    let first = step(root, Unresolved::Listed)?;
+    let first = step(roots, Unresolved::Listed)?;
     let mut tree = TraceTree {
         nodes: Vec::new(),
         total: Total::Exact(0),
@@ -205,7 +240,9 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
         not_followed: not_followed(lookup, &first.vague, params)?,
     };
     let mut seen = Seen::default();
-    seen.insert(root);
+    for root in roots {
+        seen.insert(*root);
+    }
     let mut nodes = Vec::new();
     let mut is_complete = true;
     if params.depth > 0 {
@@ -224,7 +261,7 @@ fn tree(lookup: &Lookup<'_>, graph: &CallGraph<'_, '_>, root: SymbolKey, params:
             is_complete = false;
             break;
         }
-        let neighbours = step(symbol, Unresolved::Counted)?;
+        let neighbours = step(&[symbol], Unresolved::Counted)?;
         nodes[place].not_followed.textual += neighbours.unlisted;
         for (_, degree) in &neighbours.vague {
             nodes[place].not_followed.add(*degree);

@@ -75,6 +75,7 @@ impl Shared {
         facts.lists.truncate(self.lists);
         facts.names = Vec::new();
         facts.problems = Vec::new();
+        facts.words = Box::default();
         facts.sites = Sites::default();
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();

@@ -6,10 +6,11 @@ use super::limits::Limits;
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
 use super::runtime::sessions;
+use super::tools::{MOST_MEANINGS, explore};
 use super::upstream::{connection, http as upstream_http, listing};
 use super::{message, resources, roots, session, subscriptions, thin};
 use crate::config;
-use crate::query::{SqlParams, elsewhere, sql, trace};
+use crate::query::{SqlParams, elsewhere, locate, sql, trace};
 use crate::store::PoolSettings;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -145,6 +146,20 @@ fn of_statements() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_questions() -> Vec<(&'static str, String)> {
+    vec![
+        ("explore::QUERY", bytes(explore::QUERY)),
+        ("tools::MOST_MEANINGS", count(MOST_MEANINGS)),
+        ("locate::FILES", count(locate::FILES)),
+        ("locate::NAMED_FILES", count(locate::NAMED_FILES)),
+        ("locate::SOURCE_BYTES", bytes(locate::SOURCE_BYTES)),
+        ("locate::NAMES", count(locate::NAMES)),
+        ("locate::MEANINGS", count(locate::MEANINGS)),
+        ("locate::BEARERS", count(locate::BEARERS)),
+        ("locate::CALLING", count(locate::CALLING)),
+    ]
+}
+
 #[test]
 fn the_table_of_limits_says_what_the_code_does() {
     let mut rows = BTreeMap::new();
@@ -154,7 +169,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         assert!(!what.is_empty() && !beyond.is_empty(), "{line}");
         assert!(rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(), "twice: {line}");
     }
-    let code = [of_session(), of_runtime(), of_upstreams(), of_statements(), of_answers()].concat();
+    let code = [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()].concat();
     let code: BTreeMap<String, String> = code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     assert_eq!(rows, code);
     assert!(rows.len() > 50, "{}", rows.len());

@@ -8,6 +8,9 @@ const TOKEN: usize = 4;
 /// Bytes that are kept free for the first line and for what is said about entries that were left out.
 const RESERVED: usize = 360;
 
+/// Bytes that are kept free for the first line of a part and what is said about entries that were left out of it.
+const PART_HEAD: usize = 160;
+
 /// Bytes of a usual first line without what it says about the state of the index.
 const HEAD: usize = 240;
 /// Said in place of notes for which there is no room, or where nothing else says that entries were left out.
@@ -43,10 +46,21 @@ impl Page {
         }
     }
 
+    /// An empty page of so many tokens for a part of an answer: its first line says nothing about the index.
+    pub(crate) fn part(tokens: usize) -> Self {
+        let most = tokens.saturating_mul(TOKEN);
+        Self { room: most.saturating_sub(PART_HEAD), most, ..Self::new(0) }
+    }
+
     /// An empty page on which the first line has a part of so many bytes besides what is usual.
     pub(crate) fn with_head_of(mut self, bytes: usize) -> Self {
         self.room = self.most.saturating_sub(RESERVED.max(HEAD + bytes));
         self
+    }
+
+    /// Bytes for everything.
+    pub(crate) fn whole(&self) -> usize {
+        self.most
     }
 
     /// Bytes that are left.

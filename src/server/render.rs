@@ -10,6 +10,7 @@ mod outline;
 mod overview;
 pub(super) mod references;
 pub(super) mod search;
+pub(super) mod several;
 mod show;
 mod sql;
 pub(super) mod status;

@@ -77,6 +77,7 @@ pub(super) fn match_word(matched: Match) -> &'static str {
         Match::Prefix => "prefix",
         Match::Words => "words",
         Match::Substring => "substring",
+        Match::Text => "text",
         Match::Around => "around",
         Match::SomeWords => "some-words",
         Match::Fuzzy => "fuzzy",

@@ -2,7 +2,7 @@
 //! every caller; the dispatcher and the command line differ only in the `Host` they bring.
 
 pub(super) mod complete;
-pub(super) mod explore;
+pub(in crate::server) mod explore;
 pub(super) mod grep;
 pub(super) mod outline;
 pub(super) mod overview;
@@ -240,6 +240,9 @@ pub(super) type Handler = fn(&Arguments, &Ground<'_>) -> Result<Box<dyn Answer>,
 
 /// What to do with test code: a parameter of several tools.
 const TESTS: Parameter = Parameter::new("tests", Shape::Word(&["include", "exclude", "only"]), "Test code, default include");
+
+/// Meanings of a name for which a question is answered; others are named.
+pub(super) const MOST_MEANINGS: usize = 8;
 
 /// How vague the sites may be: a parameter of several tools.
 const CERTAINTY: Parameter = Parameter::new(

@@ -103,6 +103,11 @@ impl Snapshot {
         self.all(statements::FILES_BELOW, [format!("{directory}/"), format!("{directory}0")], file_row)
     }
 
+    /// Hands to `visit` the words of every file that has symbols or may have them (see `model::words`), until it says stop by false.
+    pub fn visit_file_words(&self, mut visit: impl FnMut(FileKey, &[u8]) -> bool) -> Result<(), StoreError> {
+        self.visit(statements::FILE_WORDS, [], |row| Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?)))
+    }
+
     /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it says stop by false.
     pub fn visit_file_edges(&self, mut visit: impl FnMut(FileKey, FileKey, u32) -> bool) -> Result<(), StoreError> {
         self.visit(statements::FILE_EDGES, [], |row| Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))

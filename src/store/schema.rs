@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -43,6 +43,8 @@ CREATE TABLE file (
     resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
     unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL
 );
+-- The words of each file, see `model::words`.
+CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL);
 -- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `packed`.
 CREATE TABLE symbol (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, traits INTEGER NOT NULL, container INTEGER,

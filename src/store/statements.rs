@@ -105,6 +105,7 @@ statements! {
     // The order of files and symbols: see `order`.
     ADDED_FILES = "SELECT id, path FROM file WHERE id > ?1";
     FILE_KEYS_BY_PATH = "SELECT id FROM file ORDER BY path";
+    FILE_WORDS = "SELECT file, words FROM file_words";
     FILE_KEY_BEFORE = "SELECT id FROM file WHERE path < ?1 ORDER BY path DESC LIMIT 1";
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
@@ -163,6 +164,7 @@ statements! {
     ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
     ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
     ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
+    ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
         (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -188,6 +190,7 @@ statements! {
     IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 <= 2 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
+    REMOVE_FILE_WORDS = "DELETE FROM file_words WHERE file = ?1";
     REMOVE_SYMBOLS = "DELETE FROM symbol WHERE id >= ?1 AND id < ?2";
     REMOVE_SITES = "DELETE FROM site WHERE id >= ?1 AND id < ?2";
     REMOVE_SITE_FILES = "DELETE FROM site_file WHERE site >= ?1 AND site < ?2";

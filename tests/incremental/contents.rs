@@ -96,6 +96,8 @@ impl Contents<'_> {
             let (module, level, at) = (&import.module, import.level, import.at);
             self.lines.push(format!("import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}", at.line, at.column));
         }
+        let words: String = facts.words.iter().map(|byte| format!("{byte:02X}")).collect();
+        self.lines.push(format!("words|{path}|{words}"));
         for (place, problem) in facts.problems.iter().enumerate() {
             let kind = problem.kind as u8;
             self.lines.push(format!("problem|{path}|{place}|{kind}|{}|{}", problem.first_line, problem.last_line));

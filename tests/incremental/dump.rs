@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::names;
 
 /// What every table says, one line a row.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     (
         "file",
         "SELECT path, language, size, hex(hash), lines, skipped, flags, symbols, sites, resolved, likely, ambiguous, external, \
@@ -57,6 +57,7 @@ const TABLES: [(&str, &str); 8] = [
         "SELECT a.path, b.path, e.sites FROM file_edge e LEFT JOIN file a ON a.id = e.source LEFT JOIN file b ON b.id = e.target \
          ORDER BY a.path, b.path",
     ),
+    ("words", "SELECT f.path, hex(w.words) FROM file_words w LEFT JOIN file f ON f.id = w.file ORDER BY f.path"),
     (
         "totals",
         "SELECT files, symbols, sites, (SELECT count(*) FROM site), (SELECT count(*) FROM symbol), \

@@ -16,14 +16,14 @@ use tempfile::TempDir;
 use super::token;
 use crate::sample::Files;
 
-struct Project {
+pub(super) struct Project {
     _directory: TempDir,
-    snapshot: Snapshot,
-    files: Files,
+    pub(super) snapshot: Snapshot,
+    pub(super) files: Files,
 }
 
 /// Indexes files that are given as `//- path` and text.
-fn project(text: &str) -> Project {
+pub(super) fn project(text: &str) -> Project {
     let directory = TempDir::new().expect("a temporary directory");
     let top = fs::canonicalize(directory.path()).expect("it exists");
     let mut files = Files::default();

@@ -47,7 +47,12 @@ pub(crate) struct GraphBuilder {
 impl GraphBuilder {
     pub(crate) fn file(&mut self, path: &str, language: u16, text: &str) -> FileId {
         let lines = u32::try_from(text.lines().count()).expect("a short text");
-        self.add(path, Some(LanguageId(language)), Ok(FileFacts { lines, ..FileFacts::default() }), text)
+        self.add(
+            path,
+            Some(LanguageId(language)),
+            Ok(FileFacts { lines, words: cograph::model::words::of_file(path, text.as_bytes()), ..FileFacts::default() }),
+            text,
+        )
     }
 
     pub(crate) fn skipped(&mut self, path: &str, reason: SkipReason, text: &str) -> FileId {

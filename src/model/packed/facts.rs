@@ -119,6 +119,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             PackedSites { count, bytes: pass.bytes(&packed.bytes)? }.into()
         },
         problems: pass.list(&facts.problems, &BLANK_PROBLEM, problem)?,
+        words: pass.bytes(&facts.words)?,
         ..FileFacts::default()
     })
 }
@@ -126,7 +127,7 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 /// Everything else, which only resolution looks at.
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
-    let FileFacts { lines, generated, test, symbols, imports, sites, problems, .. } = stored;
+    let FileFacts { lines, generated, test, symbols, imports, sites, problems, words, .. } = stored;
     Some(FileFacts {
         names: Vec::new(),
         package: pass.word_if_any(facts.package.as_deref())?,
@@ -152,6 +153,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
         sites,
         conditions: pass.list(&facts.conditions, &BLANK_CONDITION, condition)?,
         problems,
+        words,
     })
 }
 

@@ -1,28 +1,38 @@
 //! The answer of `explore`.
 
 use super::show::beginning;
-use super::{CONTENT, Groups, RAISE, full_name, name, path, plural, symbol_line};
-use crate::query::explore::{Connection, CoveringTest, Explored};
+use super::{CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place};
+use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, Why};
 use crate::query::{ExploreResult, SymbolInfo};
 use crate::server::budget::Page;
+use crate::server::escape::SafeLine;
 use crate::server::reply;
 use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// Callers and callees that are named for each symbol.
-const NEIGHBOURS: usize = 6;
+const NEIGHBOURS: usize = 4;
 /// Tests that are named.
-const TESTS: usize = 10;
+const TESTS: usize = 4;
+/// Chains of calls that are told.
+const CONNECTIONS: usize = 4;
+/// The part of the room for the symbols that come next: half.
+const OTHERS_PART: usize = 2;
+/// The part of the budget for source: a quarter.
+const SOURCE_PART: usize = 4;
+/// Bytes of a header on the line of a symbol that comes next.
+const SHORT_HEADER: usize = 48;
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
         let shown = page.add_all(self.symbols.iter().map(summary));
-        page.left_out(shown, self.total.number(), "symbols fit", "name one of these, give `path`, or use `search`");
-        page.section("how they connect:", self.connections.iter().take(10).map(connection));
+        let others = self.others(page);
+        page.left_out(shown + others, self.total.number(), "symbols fit less", "name one, give `path`, or use `search`");
+        page.section("how they connect:", self.connections.iter().take(CONNECTIONS).map(connection));
         let tests = self.tests(page);
         page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
         self.sources(page);
-        format!("{shown} of {} symbols that fit · {CONTENT}", self.total)
+        format!("{} of {} symbols that fit · {CONTENT}", shown + others, self.total)
     }
 
     fn json(&self) -> Value {
@@ -59,20 +69,35 @@ impl ExploreResult {
         shown
     }
 
+    /// What comes next, one line each, by file.
+    fn others(&self, page: &mut Page) -> usize {
+        let mut groups = Groups::stacked(page.room() / OTHERS_PART);
+        let entry = |other: &OtherSymbol| format!("{}{}", short_line(&other.symbol), because(&other.why));
+        let shown =
+            self.others.iter().take_while(|other| groups.add(&path(&other.symbol.path).to_string(), &entry(other))).count();
+        groups.write(page);
+        shown
+    }
+
     /// The source of the symbols, best first, with what room is left shared out so that none takes all of it.
     fn sources(&self, page: &mut Page) {
         let mut without = Vec::new();
+        // Where else to look is worth as much as the source.
+        let mut left = page.whole() / SOURCE_PART;
         for (at, explored) in self.symbols.iter().enumerate() {
             let Ok(excerpt) = &explored.source else { continue };
             let title = full_name(&explored.symbol);
             // A symbol may take half of what is left, and the last one all of it.
             let last = at + 1 == self.symbols.len();
-            let share = if last { page.room() } else { page.room() / 2 };
+            let room = page.room().min(left);
+            let share = if last { room } else { room / 2 };
             match beginning(excerpt, share.saturating_sub(title.len() + 100)) {
                 Some((text, lines)) => {
                     let whole = explored.symbol.last_line.saturating_sub(explored.symbol.first_line) as usize + 1;
                     let more = if whole > lines { format!("\n… {} more lines: `show`", whole - lines) } else { String::new() };
-                    page.add(&format!("{title}{text}{more}"));
+                    let entry = format!("{title}{text}{more}");
+                    left = left.saturating_sub(entry.len());
+                    page.add(&entry);
                 }
                 None => without.push(name(&explored.symbol).to_string()),
             }
@@ -83,6 +108,25 @@ impl ExploreResult {
     }
 }
 
+/// ` · named; has parse, token`: why a symbol is here.
+fn because(why: &Why) -> String {
+    let words = why.words.iter().map(|word| SafeLine::new(word, 40).to_string()).collect::<Vec<_>>().join(", ");
+    match (why.is_named, words.is_empty()) {
+        (true, _) => " · named".to_owned(),
+        (false, false) => format!(" · {words}"),
+        (false, true) => String::new(),
+    }
+}
+
+/// A symbol on a line: its parameters as far as they are short.
+fn short_line(symbol: &SymbolInfo) -> String {
+    let rest = after_name(symbol).to_string();
+    let shown = &rest[..rest.floor_char_boundary(SHORT_HEADER)];
+    let mark = if shown.len() < rest.len() { "…" } else { "" };
+    let test = if symbol.is_test() { " [test]" } else { "" };
+    format!("{}{shown}{mark}{test}", symbol_place(symbol))
+}
+
 /// `name:line`, and how far away it is if it is not next to them.
 fn test_entry(test: &CoveringTest) -> String {
     let steps = if test.distance > 1 { format!(" ({} calls)", test.distance) } else { String::new() };
@@ -91,7 +135,7 @@ fn test_entry(test: &CoveringTest) -> String {
 
 fn summary(explored: &Explored) -> String {
     let symbol = &explored.symbol;
-    let mut text = format!("{}:{}", path(&symbol.path), symbol_line(symbol));
+    let mut text = format!("{}:{}{}", path(&symbol.path), symbol_line(symbol), because(&explored.why));
     let possible =
         if explored.possible_callers > 0 { format!(", {} possible", explored.possible_callers) } else { String::new() };
     for (names, total, what, note) in [

@@ -46,11 +46,11 @@ impl Answer for Found {
         let seen = self.params.offset + shown;
         let listed: u64 = Certainty::ALL
             .into_iter()
-            .filter(|&certainty| certainty <= self.params.list)
+            .filter(|&certainty| certainty <= result.listed)
             .map(|certainty| result.counts.of(certainty))
             .sum();
         page.left_out(seen, listed, "sites", &format!("`offset`: {seen}, {RAISE}, or filter by `path`, `kinds` or `tests`"));
-        if self.params.list < Certainty::Textual && result.counts.possible + result.counts.textual > 0 {
+        if result.listed < Certainty::Textual && result.counts.possible + result.counts.textual > 0 {
             page.note("vaguer ones are listed with `certainty`: textual");
         }
         format!(

@@ -96,7 +96,12 @@ impl Traced {
         let file = path(&root.path).to_string();
         let (container, own) = (SafeLine::new(&root.container, 120).to_string(), SafeLine::new(&root.name, 120).to_string());
         let whose = Elision::below(&file).entry(&file, &container, &own);
-        format!("{shown}{of} {what} of {whose} ({file}:{}){depth}{sites}", root.name_at.line)
+        let also = match self.result.also.len() {
+            0 => String::new(),
+            1 => " and one like it".to_owned(),
+            many => format!(" and {many} like it"),
+        };
+        format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
     }
 
     /// One level. Beside those that the sites name, those that are reached through what they override or implement are counted
@@ -356,7 +361,7 @@ mod tests {
         let tree = TraceTree { nodes, total: Total::Exact(total), root_counts, not_followed: Vec::new() };
         let root = symbol("src/package/module/base.x", "Container", "target", 10);
         let params = TraceParams { depth, ..TraceParams::default() };
-        Traced { params, result: TraceResult { root, to: None, finding: TraceFinding::Tree(tree) } }
+        Traced { params, result: TraceResult { root, also: Vec::new(), to: None, finding: TraceFinding::Tree(tree) } }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! JSON of answers about symbols and how they connect.
 
 use super::{brief, counts, excerpt, list, path, site, symbol, total, with};
-use crate::query::explore::Explored;
+use crate::query::explore::{Explored, Why};
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, OutlineNode};
 use crate::query::overview::EntryPoint;
 use crate::query::trace::{PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
@@ -13,6 +13,7 @@ pub(in crate::server) fn explore(result: &ExploreResult) -> Value {
     json!({
         "total": total(result.total),
         "symbols": list(&result.symbols, explored),
+        "others": list(&result.others, |other| with(brief(&other.symbol), "why", why(&other.why))),
         "connections": list(&result.connections, |connection| {
             list(&connection.chain, |(end, line)| with(brief(end), "call_line", json!(line)))
         }),
@@ -26,6 +27,7 @@ pub(in crate::server) fn explore(result: &ExploreResult) -> Value {
 fn explored(explored: &Explored) -> Value {
     json!({
         "symbol": symbol(&explored.symbol),
+        "why": why(&explored.why),
         "source": explored.source.as_ref().map(excerpt).unwrap_or_else(|error| json!({"error": error.to_string()})),
         "callers": list(&explored.callers, brief),
         "caller_total": explored.caller_total,
@@ -35,9 +37,16 @@ fn explored(explored: &Explored) -> Value {
     })
 }
 
+fn why(why: &Why) -> Value {
+    json!({"named": why.is_named, "words": why.words})
+}
+
 /// The answer of `trace`.
 pub(in crate::server) fn trace(result: &TraceResult) -> Value {
     let mut reply = json!({"root": symbol(&result.root), "to": result.to.as_ref().map(symbol)});
+    if !result.also.is_empty() {
+        reply["also"] = list(&result.also, brief);
+    }
     match &result.finding {
         TraceFinding::Tree(tree) => reply["tree"] = trace_tree(tree),
         TraceFinding::Path(steps) => reply["path"] = list(steps, path_step),

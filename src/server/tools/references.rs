@@ -2,12 +2,14 @@
 
 use super::{Answer, Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;
-use crate::query::{self, Certainty, QueryError, ReferencesParams, Tests};
+use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::server::render::elsewhere::Unused;
 use crate::server::render::references::Found;
+use crate::server::render::several;
+use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",
@@ -57,14 +59,16 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         offset: super::offset(arguments),
         limit: ground.entries(8),
     };
-    let result = query::references(ground.snapshot, &params, ground.cancel)?;
-    let is_unused = result.counts.certain + result.counts.likely == 0;
-    if !is_unused || !params.kinds.is_empty() || params.path.is_some() || params.tests != Tests::default() {
-        return Ok(Box::new(Found { params, result }));
-    }
-    // Nothing is sure: whatever may be a reference is worth its place.
-    let params = ReferencesParams { list: Certainty::Textual, ..params };
-    let result = query::references(ground.snapshot, &params, ground.cancel)?;
-    let elsewhere = query::elsewhere(ground.snapshot, ground.files, &[result.symbol.key], ground.cancel)?;
-    Ok(Box::new(Unused { answer: Found { params, result }, elsewhere }))
+    let found = query::references_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    let is_about_all = params.kinds.is_empty() && params.path.is_none() && params.tests == Tests::default();
+    let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
+    several::about(&params.symbol, found, |result| {
+        let is_unused = result.counts.certain + result.counts.likely == 0;
+        let symbols: Vec<SymbolKey> = result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
+        let answer = Found { params: params.clone(), result };
+        if !is_unused || !is_about_all {
+            return Ok(Box::new(answer));
+        }
+        Ok(Box::new(Unused { answer, elsewhere: search.of(&symbols)? }))
+    })
 }

@@ -60,6 +60,6 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         limit: ground.entries(64),
         ..SearchParams::default()
     };
-    let result = query::search(ground.snapshot, &params, ground.cancel)?;
+    let result = query::search_in(ground.snapshot, ground.files, &params, ground.cancel)?;
     Ok(Box::new(crate::server::render::search::Found { params, result }))
 }

@@ -2,12 +2,14 @@
 
 use super::{Answer, Ground, Handler, certainty, tests};
 use crate::query::trace::{Direction, TraceFinding};
-use crate::query::{self, QueryError, Tests, TraceParams};
+use crate::query::{self, ElsewhereSearch, QueryError, Tests, TraceParams};
 use crate::server::admission::Class;
 use crate::server::arguments::Arguments;
 use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use crate::server::render::elsewhere::Unused;
+use crate::server::render::several;
 use crate::server::render::trace::Traced;
+use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "trace",
@@ -58,11 +60,16 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         limit: ground.entries(24),
         ..defaults
     };
-    let result = query::trace(ground.snapshot, &params, ground.cancel)?;
-    let is_unused = matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
-    if !is_unused || params.direction == Direction::Callees || params.tests != Tests::default() {
-        return Ok(Box::new(Traced { params, result }));
-    }
-    let elsewhere = query::elsewhere(ground.snapshot, ground.files, &[result.root.key], ground.cancel)?;
-    Ok(Box::new(Unused { answer: Traced { params, result }, elsewhere }))
+    let found = query::trace_all(ground.snapshot, &params, super::MOST_MEANINGS, ground.cancel)?;
+    let is_about_all = params.direction == Direction::Callers && params.tests == Tests::default();
+    let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
+    several::about(&params.symbol, found, |result| {
+        let is_unused = matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
+        let symbols: Vec<SymbolKey> = result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
+        let answer = Traced { params: params.clone(), result };
+        if !is_unused || !is_about_all {
+            return Ok(Box::new(answer));
+        }
+        Ok(Box::new(Unused { answer, elsewhere: search.of(&symbols)? }))
+    })
 }

@@ -284,6 +284,7 @@ impl Writer<'_> {
             let ranges = [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
             self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
+            self.run(statements::REMOVE_FILE_WORDS, [keys.file])?;
             self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::MARK_NAMES, params![keys.symbols.first, keys.symbols.end()])?;
             self.run(statements::REMOVE_SYMBOLS, params![keys.symbols.first, keys.symbols.end()])?;

@@ -80,6 +80,7 @@ fn has_numbers(table: Table) -> bool {
         | Table::NameTops
         | Table::NameGram
         | Table::File
+        | Table::FileWords
         | Table::Symbol
         | Table::Site
         | Table::SiteFile => true,
@@ -145,6 +146,7 @@ impl Indexes {
             | Table::NameRun
             | Table::NameTops
             | Table::NameGram
+            | Table::FileWords
             | Table::SiteFile
             | Table::Problem
             | Table::FileEdge => {}

@@ -105,6 +105,7 @@ impl<R: TakesRows> RowWriter<R> {
         ];
         self.rows.add(Table::File, &row)?;
         let Some(facts) = facts else { return Ok(0) };
+        self.rows.add(Table::FileWords, &row![numbering.file(place), &*facts.words])?;
         let mut names = FileNames::new(facts);
         self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;

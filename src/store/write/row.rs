@@ -102,6 +102,7 @@ tables! {
     NameTops = ("name_tops", ADD_NAME_TOPS),
     NameGram = ("name_gram", ADD_NAME_GRAM),
     File = ("file", ADD_FILE),
+    FileWords = ("file_words", ADD_FILE_WORDS),
     Symbol = ("symbol", ADD_SYMBOL),
     Site = ("site", ADD_SITE),
     SiteFile = ("site_file", ADD_SITE_FILE),

@@ -1,0 +1,58 @@
+"""Tasks with what they changed, read from either form of truth."""
+import gzip
+import json
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Task:
+    """A text, the state it is asked of, and what was changed."""
+
+    name: str
+    repo: str  # OWNER+NAME
+    state: str  # the commit before the change
+    text: str
+    files: tuple[str, ...]
+    functions: tuple[str, ...] = field(default=())  # path:Container.name
+
+
+def read(path):
+    """All tasks of a file."""
+    opener = gzip.open if str(path).endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    return [_issue(row) if "meta_data" in row else _commit(row) for row in rows if not row.get("easy")]
+
+
+def _issue(row):
+    meta = row["meta_data"]
+    changes = meta["gt_file_changes"]
+    functions = [name for change in changes for name in change["changes"].get("edited_entities", [])]
+    files = tuple(change["file"] for change in changes)
+    repo = meta["repo"].replace("/", "+")
+    return Task(row["instance_id"], repo, meta["base_commit"], meta["problem_statement"], files, tuple(dict.fromkeys(functions)))
+
+
+def _commit(row):
+    def name(symbol):
+        container = symbol["container"]
+        return f"{symbol['path']}:{container + '.' if container else ''}{symbol['name']}"
+    functions = tuple(dict.fromkeys(name(symbol) for symbol in row["symbols"]))
+    return Task(f"{row['repo']}@{row['commit'][:10]}", row["repo"], row["parent"], row["text"], tuple(row["files"]), functions)
+
+
+def chosen(tasks, only):
+    """The tasks of some owners (`OWNER` or `OWNER:MOST`), in their order; all if none is named."""
+    if not only:
+        return tasks
+    left = {}
+    for entry in only:
+        owner, _, most = entry.partition(":")
+        left[owner] = int(most) if most else len(tasks)
+    kept = []
+    for task in tasks:
+        owner = task.repo.split("+")[0]
+        if left.get(owner, 0) > 0:
+            left[owner] -= 1
+            kept.append(task)
+    return kept

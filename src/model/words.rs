@@ -1,0 +1,221 @@
+//! The words of source text, by which code is found: what a word is, which forms of it are one, and how the words of a file are kept.
+//!
+//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a number made from its stem, so that no
+//! dictionary is kept: two words may share a number, about one in a thousand in a very large repository.
+
+mod stem;
+
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::packed::{put, take};
+
+pub use stem::stem;
+
+/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`, base64).
+const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
+
+/// Bits of a word's number.
+const TERM_BITS: u32 = 26;
+
+/// Each word of a path counts like so many in the text.
+const PATH_WEIGHT: u32 = 3;
+
+/// A word, by the number of its stem.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Term(pub u32);
+
+/// How often a word stands in a file, in steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frequency(u8);
+
+impl Frequency {
+    fn of(count: u32) -> Self {
+        Self(match count {
+            0..=1 => 0,
+            2..=3 => 1,
+            4..=8 => 2,
+            _ => 3,
+        })
+    }
+
+    /// A typical count of this step.
+    pub fn count(self) -> f32 {
+        [1.0, 2.5, 5.5, 14.0][usize::from(self.0 & 3)]
+    }
+}
+
+/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a digit, with where they begin.
+pub fn runs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        loop {
+            while !IS_OF_RUN[usize::from(*text.get(at)?)] {
+                at += 1;
+            }
+            let start = at;
+            while at < text.len() && IS_OF_RUN[usize::from(text[at])] {
+                at += 1;
+            }
+            if !text[start].is_ascii_digit() {
+                return Some((start, &text[start..at]));
+            }
+        }
+    })
+}
+
+/// By byte: whether it may be part of a run. Letters that are not ASCII have no other bytes.
+const IS_OF_RUN: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        let letter = byte as u8;
+        table[byte] = letter.is_ascii_alphanumeric() || letter == b'_' || letter >= 0x80;
+        byte += 1;
+    }
+    table
+};
+
+/// Hands every part of a run to `visit`, in lower case.
+pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
+    let mut part = Vec::with_capacity(run.len());
+    let mut finish = |part: &mut Vec<u8>| {
+        if LETTERS.contains(&part.len()) {
+            visit(part);
+        }
+        part.clear();
+    };
+    for (at, &byte) in run.iter().enumerate() {
+        if byte == b'_' || byte.is_ascii_digit() {
+            finish(&mut part);
+            continue;
+        }
+        if byte.is_ascii_uppercase() && at > 0 {
+            let after_small = run[at - 1].is_ascii_lowercase();
+            // The last capital of several belongs to what follows: `HTTPServer` is `http`, `server`.
+            let before_small = run[at - 1].is_ascii_uppercase() && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            // An acronym in the plural is one word: `URLs`.
+            let is_plural =
+                before_small && run.get(at + 1) == Some(&b's') && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
+            if after_small || (before_small && !is_plural) {
+                finish(&mut part);
+            }
+        }
+        part.push(byte.to_ascii_lowercase());
+    }
+    finish(&mut part);
+}
+
+/// The number of a word that is a stem already.
+pub fn term(stem: &[u8]) -> Term {
+    Term((xxh3_64(stem) & ((1 << TERM_BITS) - 1)) as u32)
+}
+
+/// The words of a run, as numbers.
+pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
+    parts(run, |part| {
+        stem(part);
+        visit(term(part));
+    });
+}
+
+/// The words of a file as they are kept: how many there are in all, then which, in order, with how often.
+pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
+    let mut identifiers: FxHashMap<&[u8], u32> = FxHashMap::default();
+    for (_, run) in runs(text) {
+        *identifiers.entry(run).or_default() += 1;
+    }
+    for (_, run) in runs(path.as_bytes()) {
+        *identifiers.entry(run).or_default() += PATH_WEIGHT;
+    }
+    let mut found: Vec<(Term, u32)> = Vec::with_capacity(identifiers.len() * 2);
+    for (run, count) in identifiers {
+        terms(run, |term| found.push((term, count)));
+    }
+    found.sort_unstable_by_key(|(term, _)| *term);
+    let all: u64 = found.iter().map(|(_, count)| u64::from(*count)).sum();
+    let mut packed = Vec::with_capacity(found.len() * 3);
+    put(&mut packed, all);
+    let mut before = 0;
+    for alike in found.chunk_by(|one, other| one.0 == other.0) {
+        let (term, count) = (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
+        put(&mut packed, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
+        before = term;
+    }
+    packed.into()
+}
+
+/// The words of a file, as [`of_file`] has written them. None where something else stands there.
+pub struct FileWords<'w> {
+    /// How many words the file has in all.
+    pub length: u32,
+    rest: &'w [u8],
+    before: u32,
+}
+
+impl<'w> FileWords<'w> {
+    /// Begins to read.
+    pub fn read(mut bytes: &'w [u8]) -> Option<Self> {
+        let length = u32::try_from(take(&mut bytes)?).unwrap_or(u32::MAX);
+        Some(Self { length, rest: bytes, before: 0 })
+    }
+}
+
+impl Iterator for FileWords<'_> {
+    type Item = (Term, Frequency);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let number = take(&mut self.rest)?;
+        self.before = self.before.wrapping_add((number >> 2) as u32);
+        Some((Term(self.before), Frequency((number & 3) as u8)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        for (_, run) in runs(text.as_bytes()) {
+            parts(run, |part| words.push(String::from_utf8_lossy(part).into_owned()));
+        }
+        words
+    }
+
+    #[test]
+    fn text_falls_into_words() {
+        for (text, expected) in [
+            ("getUserName(x)", "get user name"),
+            ("HTTPServer.URLs", "http server urls"),
+            ("snake_case_name + 0x1f", "snake case name"),
+            ("utf8Decode \"renders a title\"", "utf decode renders title"),
+            ("Größe", "größe"),
+        ] {
+            assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_file_are_read_as_they_were_written() {
+        let text = "parse(parsed) parses; other = parser_of(OTHER)";
+        let packed = of_file("src/deep/file.x", text.as_bytes());
+        let read = FileWords::read(&packed).expect("it was written just now");
+        assert_eq!(read.length, 7 + 3 * PATH_WEIGHT);
+        let read: FxHashMap<Term, f32> = read.map(|(term, frequency)| (term, frequency.count())).collect();
+        let count = |word: &str| {
+            let mut letters = word.as_bytes().to_vec();
+            stem(&mut letters);
+            read.get(&term(&letters)).copied()
+        };
+        assert_eq!((count("parse"), count("other"), count("deep")), (Some(2.5), Some(2.5), Some(2.5)));
+        assert_eq!((count("of"), count("absent")), (Some(1.0), None));
+    }
+
+    #[test]
+    fn damage_ends_the_words() {
+        let packed = of_file("a.x", b"one two three");
+        assert!(FileWords::read(&[]).is_none());
+        assert!(FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4);
+    }
+}

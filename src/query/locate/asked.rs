@@ -1,0 +1,320 @@
+//! What a text says: the words to look for with their weight, the names it writes as code, the places it points to. Knows no store.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::weight;
+use crate::model::words::{self, Term};
+
+/// Words that say nothing about code, or that every task has.
+const STOP: &str = " a an the and or but if then else when while for to of in on at by with from into as is are was were be been \
+    being this that these those it its i we you he she they them our your their not no nor so than too very can could should would will \
+    shall may might must do does did done has have had having there here what which who whom whose why how all any both each few more \
+    most other some such only own same just also about after again against before between because during over under up down out off \
+    once via per using use used uses make makes made allow allows add adds added adding fix fixes fixed fixing change changes changed \
+    remove removes removed removing update updates updated improve improves improved support supports new now instead ensure don \
+    doesn isn won let get set was etc eg ie vs one two first where work works please think seems something however ";
+
+/// Whether a word, in lower case, says nothing.
+pub(super) fn is_stop_word(word: &[u8]) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| STOP.contains(&format!(" {word} ")))
+}
+
+/// A word that is looked for.
+pub(super) struct AskedWord {
+    /// As it was written, in lower case.
+    pub(super) text: String,
+    /// How much it counts.
+    pub(super) weight: f64,
+}
+
+/// How a text writes a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Written {
+    /// As code: `snake_case`, `CamelCase`, `call()`.
+    Code,
+    /// In back ticks or with what it belongs to: `Container.name`.
+    Marked,
+    /// The text is nothing else.
+    Alone,
+}
+
+/// A name that the text writes.
+pub(super) struct AskedName {
+    pub(super) text: String,
+    pub(super) written: Written,
+    /// How often.
+    pub(super) count: u32,
+    /// Whether the first line has it.
+    pub(super) in_subject: bool,
+}
+
+/// A place that the text points to.
+pub(super) struct AskedPlace {
+    /// The path as written.
+    pub(super) path: String,
+    pub(super) line: Option<u32>,
+    /// The function that a stack trace names with it.
+    pub(super) function: Option<String>,
+}
+
+/// See the module.
+pub(super) struct Asked {
+    /// The words, each once; then neighbours as one word.
+    pub(super) words: Vec<AskedWord>,
+    /// By the number of a word: its position.
+    pub(super) terms: FxHashMap<Term, u16>,
+    /// By neighbours written as one, in lower case without separators: the position.
+    pub(super) compounds: FxHashMap<Box<[u8]>, u16>,
+    /// From this position on words are compounds.
+    pub(super) singles: usize,
+    pub(super) names: Vec<AskedName>,
+    pub(super) places: Vec<AskedPlace>,
+    /// What a short text consists of, if some of that is written as code and nothing is a word that says nothing: it may be a list of
+    /// names.
+    pub(super) list: Vec<String>,
+    /// Whether it asks for tests.
+    pub(super) wants_tests: bool,
+    /// Whether it is a few words, of which each may be mistyped or cut short.
+    pub(super) is_short: bool,
+}
+
+impl Asked {
+    /// Reads a text.
+    pub(super) fn read(text: &str) -> Self {
+        let mut reader = Reader::default();
+        let text = text.trim();
+        let is_short = text.split_whitespace().count() <= 12;
+        let mut is_code = false;
+        let mut is_first = true;
+        for line in text.lines() {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+                continue;
+            }
+            let is_subject = is_first && !line.trim().is_empty();
+            reader.line(line, is_subject, is_code);
+            is_first &= !is_subject;
+        }
+        reader.places(text);
+        let alone: Vec<&str> =
+            text.split_whitespace().map(|word| word.trim_matches(['`', '"', '\'', ',', ';']).trim_end_matches("()")).collect();
+        if let [only] = alone.as_slice() {
+            reader.name(only, Written::Alone, true);
+        }
+        let is_list =
+            is_short && !reader.names.is_empty() && !alone.iter().any(|word| is_stop_word(word.to_ascii_lowercase().as_bytes()));
+        let list = if is_list { alone.into_iter().map(str::to_owned).collect() } else { Vec::new() };
+        Asked { list, ..reader.finish(is_short) }
+    }
+}
+
+/// A word while it is counted.
+struct Counted {
+    text: String,
+    subject: u32,
+    prose: u32,
+    code: u32,
+}
+
+#[derive(Default)]
+struct Reader {
+    order: Vec<Term>,
+    counted: FxHashMap<Term, Counted>,
+    compounds: Vec<(Box<[u8]>, f64)>,
+    names: Vec<AskedName>,
+    places: Vec<AskedPlace>,
+    wants_tests: bool,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str, is_subject: bool, is_code: bool) {
+        let bytes = line.as_bytes();
+        let mut before: Option<(usize, Vec<u8>)> = None;
+        for (at, run) in words::runs(bytes) {
+            let mut has_word = false;
+            let mut parts = 0;
+            self.wants_tests |= ["test", "tests", "testing"].iter().any(|word| run.eq_ignore_ascii_case(word.as_bytes()));
+            words::parts(run, |part| {
+                parts += 1;
+                if is_stop_word(part) {
+                    return;
+                }
+                has_word = true;
+                let text = String::from_utf8_lossy(part).into_owned();
+                words::stem(part);
+                let term = words::term(part);
+                let counted = self.counted.entry(term).or_insert_with(|| {
+                    self.order.push(term);
+                    Counted { text, subject: 0, prose: 0, code: 0 }
+                });
+                match (is_subject, is_code) {
+                    (true, _) => counted.subject += 1,
+                    (_, true) => counted.code += 1,
+                    _ => counted.prose += 1,
+                }
+            });
+            let joined = joined(run);
+            if parts > 1 {
+                self.compounds.push((joined.clone().into(), 1.0));
+            }
+            if let Some((end, word)) = &before
+                && parts == 1
+                && has_word
+                && bytes[*end..at].iter().all(|byte| matches!(byte, b' ' | b'-' | b'_' | b'.'))
+            {
+                self.compounds.push(([word.as_slice(), &joined].concat().into(), weight::NEIGHBOURS));
+            }
+            before = (parts == 1 && has_word).then(|| (at + run.len(), joined));
+        }
+        self.names_of(line, is_subject);
+    }
+
+    /// Names that are written as code.
+    fn names_of(&mut self, line: &str, is_subject: bool) {
+        let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | ':' | '#' | '/' | '-');
+        let mut rest = line;
+        while let Some(start) = rest.find(is_part) {
+            let end = rest[start..].find(|letter| !is_part(letter)).map_or(rest.len(), |length| start + length);
+            let token = rest[start..end].trim_matches(['.', ':', '-', '/', '#']);
+            let is_marked = rest[..start].ends_with('`') && rest[end..].starts_with('`');
+            let is_called = rest[end..].starts_with('(');
+            self.token(token, is_marked, is_called, is_subject);
+            rest = &rest[end..];
+        }
+    }
+
+    fn token(&mut self, token: &str, is_marked: bool, is_called: bool, is_subject: bool) {
+        if token.is_empty() || token.starts_with(|letter: char| letter.is_ascii_digit()) || token.len() > 200 {
+            return;
+        }
+        if token.contains('/') || token.contains('-') {
+            return;
+        }
+        let chain: Vec<&str> = super::super::names::segments(token).into_iter().filter(|part| !part.contains(':')).collect();
+        let looks = |part: &str| {
+            let part = part.trim_matches('_');
+            part.contains('_')
+                || part.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+                || (part.len() > 2
+                    && part.as_bytes()[0].is_ascii_uppercase()
+                    && part.as_bytes()[1..].windows(2).any(|pair| pair[0].is_ascii_uppercase() && pair[1].is_ascii_lowercase()))
+        };
+        if chain.len() > 1 && !token.contains(' ') {
+            self.name(&chain.join("."), Written::Marked, is_subject);
+        }
+        let count = chain.len();
+        for (at, part) in chain.into_iter().enumerate() {
+            let is_last = at + 1 == count;
+            let written = if is_marked && is_last {
+                Some(Written::Marked)
+            } else if looks(part) || part.starts_with("__") || (is_called && is_last) || count > 1 {
+                Some(Written::Code)
+            } else {
+                None
+            };
+            if let Some(written) =
+                written.filter(|_| part.len() > 1 && (is_marked || !is_stop_word(part.to_ascii_lowercase().as_bytes())))
+            {
+                self.name(part, written, is_subject);
+            }
+        }
+    }
+
+    fn name(&mut self, text: &str, written: Written, in_subject: bool) {
+        match self.names.iter_mut().find(|name| name.text == text) {
+            Some(name) => {
+                name.written = name.written.max(written);
+                name.count += 1;
+                name.in_subject |= in_subject;
+            }
+            None => self.names.push(AskedName { text: text.to_owned(), written, count: 1, in_subject }),
+        }
+    }
+
+    /// Paths, with a line and a function where a stack trace has them.
+    fn places(&mut self, text: &str) {
+        for line in text.lines() {
+            let is_of_path =
+                |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/' | '-' | '\\' | '@' | '+');
+            let mut rest = line;
+            while let Some(start) = rest.find(is_of_path) {
+                let end = rest[start..].find(|letter| !is_of_path(letter)).map_or(rest.len(), |length| start + length);
+                let token = rest[start..end].trim_matches('.').replace('\\', "/");
+                let after = &rest[end..];
+                let name = token.rsplit('/').next().unwrap_or_default();
+                let has_extension = name.rfind('.').is_some_and(|dot| {
+                    dot > 0
+                        && (1..=5).contains(&(name.len() - dot - 1))
+                        && name[dot + 1..].bytes().all(|byte| byte.is_ascii_alphanumeric())
+                });
+                if has_extension {
+                    let number = |text: &str| {
+                        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
+                        digits.parse::<u32>().ok()
+                    };
+                    let line_number = after
+                        .strip_prefix(':')
+                        .and_then(number)
+                        .or_else(|| after.find("line ").filter(|&at| at < 8).and_then(|at| number(&after[at + 5..])));
+                    let function = after.find(", in ").map(|at| {
+                        after[at + 5..]
+                            .chars()
+                            .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+                            .collect::<String>()
+                    });
+                    self.places.push(AskedPlace {
+                        path: token.trim_start_matches("./").to_owned(),
+                        line: line_number,
+                        function: function.filter(|name| !name.is_empty()),
+                    });
+                }
+                rest = after;
+            }
+        }
+    }
+
+    fn finish(self, is_short: bool) -> Asked {
+        let mut words = Vec::new();
+        let mut terms = FxHashMap::default();
+        let mut counted = self.counted;
+        for term in self.order {
+            let Some(Counted { text, subject, prose, code }) = counted.remove(&term) else { continue };
+            let own = if subject > 0 {
+                weight::SUBJECT
+            } else if prose > 0 {
+                1.0
+            } else {
+                weight::ONLY_IN_CODE
+            };
+            let often = f64::from(subject + prose) + weight::OFTEN_IN_CODE * f64::from(code);
+            let weight = own * (1.0 + weight::OFTEN * often.max(1.0).ln());
+            terms.insert(term, u16::try_from(words.len()).unwrap_or(u16::MAX));
+            words.push(AskedWord { text, weight });
+        }
+        let singles = words.len();
+        let mut compounds: FxHashMap<Box<[u8]>, u16> = FxHashMap::default();
+        let mut seen = FxHashSet::default();
+        for (joined, weight) in self.compounds {
+            if seen.insert(joined.clone()) {
+                compounds.insert(joined.clone(), u16::try_from(words.len()).unwrap_or(u16::MAX));
+                words.push(AskedWord { text: String::from_utf8_lossy(&joined).into_owned(), weight });
+            }
+        }
+        Asked {
+            words,
+            terms,
+            compounds,
+            singles,
+            names: self.names,
+            places: self.places,
+            list: Vec::new(),
+            wants_tests: is_short && self.wants_tests,
+            is_short,
+        }
+    }
+}
+
+/// A run in lower case without separators: `get_user` and `getUser` are one.
+pub(super) fn joined(run: &[u8]) -> Vec<u8> {
+    run.iter().filter(|byte| **byte != b'_').map(u8::to_ascii_lowercase).collect()
+}

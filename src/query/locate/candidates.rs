@@ -1,0 +1,218 @@
+//! The files that a text may be about, by the words that the store keeps of each.
+
+use rustc_hash::FxHashSet;
+
+use super::asked::Asked;
+use super::named::NamedThings;
+use super::weight;
+use super::{FILES, NAMED_FILES};
+use crate::model::words::FileWords;
+use crate::query::QueryError;
+use crate::query::filter::FileFilter;
+use crate::query::lookup::Lookup;
+use crate::store::FileKey;
+
+/// So many times as many files are looked at for what kind of code they are.
+const STANDING_LOOKS: usize = 4;
+
+/// A file that is looked into.
+pub(super) struct Candidate {
+    pub(super) key: FileKey,
+    /// How far code of such files is preferred: less than 1 for tests and what others have written.
+    pub(super) standing: f64,
+}
+
+/// See the module.
+pub(super) struct Chosen {
+    /// Best first.
+    pub(super) files: Vec<Candidate>,
+    /// By word: how telling it is.
+    pub(super) rarity: Vec<f64>,
+    /// By word: how many files have it.
+    frequency: Vec<u32>,
+    /// Whether there are others with some of the words.
+    pub(super) is_partial: bool,
+}
+
+impl Chosen {
+    /// The words that no file has.
+    pub(super) fn missing<'a>(&'a self, asked: &'a Asked) -> impl Iterator<Item = &'a str> {
+        let words = asked.words[..asked.singles].iter().zip(&self.frequency);
+        words.filter(|(_, count)| **count == 0).map(|(word, _)| word.text.as_str())
+    }
+
+    /// Adds the files of named symbols that are not among the chosen ones.
+    pub(super) fn add_named(&mut self, lookup: &Lookup<'_>, named: &NamedThings, wants_tests: bool) -> Result<(), QueryError> {
+        let known: FxHashSet<FileKey> = self.files.iter().map(|file| file.key).collect();
+        let mut files: Vec<(FileKey, f64)> = named.files.iter().map(|(key, strength)| (*key, *strength)).collect();
+        files.retain(|(key, _)| !known.contains(key));
+        let order = lookup.order();
+        files.sort_by(|one, other| other.1.total_cmp(&one.1).then_with(|| order.file(one.0).cmp(&order.file(other.0))));
+        for (key, _) in files.into_iter().take(NAMED_FILES) {
+            let standing = lookup.of_file(key, |mark| standing(mark.path, mark.test, wants_tests))?;
+            self.files.push(Candidate { key, standing });
+        }
+        Ok(())
+    }
+}
+
+struct Seen {
+    key: FileKey,
+    length: u32,
+    /// From here to the next one's are its words.
+    first: usize,
+}
+
+/// Chooses.
+pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, named: &NamedThings) -> Result<Chosen, QueryError> {
+    let (mut seen, mut hits) = (Vec::new(), Vec::<(u16, f32)>::new());
+    let mut frequency = vec![0_u32; asked.singles];
+    let (mut files, mut length) = (0_u64, 0_u64);
+    // Most words are none of the asked ones: one look at a bit tells.
+    let mut may_be = vec![0_u64; 1 << 10];
+    asked.terms.keys().for_each(|term| may_be[(term.0 >> 6) as usize & 1023] |= 1 << (term.0 & 63));
+    lookup.snapshot.visit_file_words(|key, bytes| {
+        let Some(words) = FileWords::read(bytes) else { return true };
+        files += 1;
+        length += u64::from(words.length);
+        let (own, first) = (words.length, hits.len());
+        for (term, count) in words {
+            if may_be[(term.0 >> 6) as usize & 1023] >> (term.0 & 63) & 1 == 1
+                && let Some(&place) = asked.terms.get(&term)
+            {
+                frequency[usize::from(place)] += 1;
+                hits.push((place, count.count()));
+            }
+        }
+        if hits.len() > first {
+            seen.push(Seen { key, length: own, first });
+        }
+        files % 256 != 0 || lookup.check().is_ok()
+    })?;
+    lookup.check()?;
+    let rarity: Vec<f64> = frequency.iter().map(|&count| rarity(files as f64, f64::from(count))).collect();
+    let average = length as f64 / files.max(1) as f64;
+    let mut raw: Vec<(f64, FileKey)> = Vec::with_capacity(seen.len());
+    for (at, file) in seen.iter().enumerate() {
+        let last = seen.get(at + 1).map_or(hits.len(), |next| next.first);
+        if filter.is_active() && !lookup.of_file(file.key, |mark| filter.admits(mark))? {
+            continue;
+        }
+        let norm = 0.7 * (0.5 + 0.5 * f64::from(file.length) / average.max(1.0));
+        let score: f64 = hits[file.first..last]
+            .iter()
+            .map(|&(place, count)| {
+                let place = usize::from(place);
+                rarity[place] * asked.words[place].weight * f64::from(count) / (f64::from(count) + norm)
+            })
+            .sum();
+        raw.push((score, file.key));
+    }
+    let order = lookup.order();
+    let by_score = |one: &(f64, FileKey), other: &(f64, FileKey)| {
+        other.0.total_cmp(&one.0).then_with(|| order.file(one.1).cmp(&order.file(other.1)))
+    };
+    let (all, limit) = (raw.len(), FILES);
+    // Where a file is has to be looked up: only for those that may be among the best.
+    if raw.len() > limit * STANDING_LOOKS {
+        raw.select_nth_unstable_by(limit * STANDING_LOOKS, by_score);
+        raw.truncate(limit * STANDING_LOOKS);
+    }
+    let mut scored = Vec::with_capacity(raw.len());
+    for (score, key) in raw {
+        let standing = lookup.of_file(key, |mark| standing(mark.path, mark.test, asked.wants_tests))?;
+        scored.push((score * standing.max(0.3), Candidate { key, standing }));
+    }
+    let total: f64 = scored.iter().map(|(score, _)| *score).fold(0.0, f64::max);
+    for (score, file) in &mut scored {
+        if let Some(strength) = named.files.get(&file.key) {
+            *score += strength * total;
+        }
+    }
+    scored.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| order.file(one.1.key).cmp(&order.file(other.1.key))));
+    let is_partial = all > limit;
+    scored.truncate(limit);
+    for (_, file) in &mut scored {
+        let row = lookup.file(file.key)?;
+        let is_minified = row.size > u64::from(row.lines.max(1)) * BYTES_OF_LONG_LINES;
+        if row.generated || is_minified {
+            file.standing = file.standing.min(STANDING_ASIDE);
+        }
+    }
+    Ok(Chosen { files: scored.into_iter().map(|(_, file)| file).collect(), rarity, frequency, is_partial })
+}
+
+/// How telling a word is that so many of so many have.
+pub(super) fn rarity(all: f64, having: f64) -> f64 {
+    (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::RARITY)
+}
+
+/// Directories of what is not the program itself.
+const ASIDE: [&str; 42] = [
+    "test",
+    "tests",
+    "__tests__",
+    "testing",
+    "testdata",
+    "testutil",
+    "spec",
+    "specs",
+    "fixture",
+    "fixtures",
+    "e2e",
+    "integration",
+    "example",
+    "examples",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "doc",
+    "docs",
+    "www",
+    "website",
+    "site",
+    "vendor",
+    "vendored",
+    "third_party",
+    "thirdparty",
+    "deps",
+    "node_modules",
+    "dist",
+    "generated",
+    "fuzz",
+    "sandbox",
+    ".github",
+    "script",
+    "scripts",
+    "ci",
+    "tools",
+    "bundled",
+    "samples",
+    "demo",
+    "demos",
+];
+
+/// Bytes that the lines of a file have on average which no person reads.
+const BYTES_OF_LONG_LINES: u64 = 300;
+
+/// How far code is preferred that is not the program itself: examples, vendored, generated, minified code.
+const STANDING_ASIDE: f64 = 0.2;
+
+/// How far test code is preferred.
+pub(super) const STANDING_OF_TESTS: f64 = 0.4;
+
+/// How far code of a file is preferred.
+pub(super) fn standing(path: &str, is_test: bool, wants_tests: bool) -> f64 {
+    if is_test {
+        return if wants_tests { 1.0 } else { STANDING_OF_TESTS };
+    }
+    let (directories, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_aside = directories.split('/').any(|part| ASIDE.contains(&part));
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    let looks_aside =
+        [".min.", ".pb.", "_generated.", ".d.", ".test.", ".spec.", ".bench."].iter().any(|mark| name.contains(mark))
+            || ["test_", "conftest", "setup"].iter().any(|start| stem.starts_with(start))
+            || ["_test", "_tests", "_spec", "_bench", "Test", "Tests"].iter().any(|end| stem.ends_with(end));
+    if is_aside || looks_aside { if wants_tests { 0.8 } else { STANDING_ASIDE } } else { 1.0 }
+}

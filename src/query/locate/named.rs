@@ -1,0 +1,178 @@
+//! The symbols and files that a text names outright, and how strongly.
+
+use rustc_hash::FxHashMap;
+
+use super::asked::{Asked, AskedPlace, Written};
+use super::weight;
+use super::{BEARERS, MEANINGS, NAMES};
+use crate::model::facts::flags;
+use crate::query::filter::FileFilter;
+use crate::query::lookup::Lookup;
+use crate::query::{QueryError, names};
+use crate::store::{FileKey, SymbolKey};
+
+/// In a list of names a word means a symbol of that name if there are no more than these, and so strongly.
+const FEW_MEANINGS: usize = 4;
+const LISTED: f64 = 0.8;
+/// Letters of a word that may be mistyped.
+const LEAST_MISTYPED: usize = 4;
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct NamedThings {
+    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol of a marked name.
+    pub(super) symbols: FxHashMap<SymbolKey, f64>,
+    /// The same for files.
+    pub(super) files: FxHashMap<FileKey, f64>,
+}
+
+/// Finds them.
+pub(super) fn named(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked) -> Result<NamedThings, QueryError> {
+    let mut found = NamedThings::default();
+    for name in asked.names.iter().take(NAMES) {
+        lookup.check()?;
+        let mut meanings = Vec::new();
+        let last = names::segments(&name.text).last().copied().unwrap_or_default();
+        let mut bearers = 0;
+        for (key, _) in lookup.snapshot.names_ignoring_case(last)?.into_iter().filter(|(_, text)| text == last) {
+            bearers += lookup.figures(key)?.0;
+        }
+        let symbols = if bearers as usize > BEARERS { Vec::new() } else { names::all(lookup, &name.text)? };
+        for symbol in symbols {
+            let (is_in, is_test) = lookup.of_file(symbol.file, |file| (filter.admits(file), file.test))?;
+            let is_local = symbol.flags & flags::LOCAL != 0;
+            if is_in && !is_local {
+                meanings.push((symbol, is_test));
+            }
+        }
+        let sources = meanings.iter().filter(|(symbol, is_test)| !is_test && symbol.flags & flags::DECLARATION == 0).count();
+        if meanings.is_empty() && name.written == Written::Marked {
+            modules(lookup, filter, &name.text, &mut found)?;
+        }
+        if meanings.is_empty() || (sources > MEANINGS && name.written < Written::Alone) {
+            continue;
+        }
+        let own = match name.written {
+            Written::Code => weight::AS_CODE,
+            Written::Marked => weight::AS_MARKED,
+            Written::Alone => weight::ALONE,
+        };
+        let own = own * if name.in_subject { weight::IN_SUBJECT } else { 1.0 } * (1.0 + 0.2 * f64::from(name.count.min(8)).ln());
+        for (symbol, is_test) in meanings {
+            let share =
+                own / (sources.max(1) as f64).powf(weight::MEANINGS) * if is_test && !asked.wants_tests { 0.2 } else { 1.0 };
+            let entry = found.symbols.entry(symbol.key).or_default();
+            *entry = (*entry + share).min(3.0);
+            let entry = found.files.entry(symbol.file).or_default();
+            *entry = (*entry + share * weight::TO_FILE).min(1.0);
+        }
+    }
+    for word in &asked.list {
+        let meanings = names::all(lookup, word)?;
+        for symbol in meanings.iter().filter(|_| meanings.len() <= FEW_MEANINGS) {
+            if lookup.of_file(symbol.file, |file| filter.admits(file))? && symbol.flags & flags::LOCAL == 0 {
+                found.symbols.entry(symbol.key).or_insert(LISTED);
+                found.files.entry(symbol.file).or_insert(LISTED * weight::TO_FILE);
+            }
+        }
+    }
+    let last = asked.places.len();
+    for (at, place) in asked.places.iter().enumerate() {
+        lookup.check()?;
+        point(lookup, filter, place, (last - at) as f64, &mut found)?;
+    }
+    Ok(found)
+}
+
+/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the directory `a/b/c`.
+fn modules(lookup: &Lookup<'_>, filter: &FileFilter, name: &str, found: &mut NamedThings) -> Result<(), QueryError> {
+    let wanted = name.replace('.', "/");
+    let table = lookup.snapshot.path_table()?;
+    let mut meant = Vec::new();
+    for (key, _) in table.with_part(&wanted.to_ascii_lowercase()) {
+        let Some(path) = table.path(key) else { continue };
+        let Some(at) = path.find(wanted.as_str()).filter(|at| *at == 0 || path.as_bytes()[at - 1] == b'/') else { continue };
+        let rest = &path[at + wanted.len()..];
+        let is_module = rest.starts_with('.') || rest.strip_prefix('/').is_some_and(|rest| !rest.contains('/'));
+        if is_module && lookup.of_file(key, |file| filter.admits(file))? {
+            meant.push(key);
+        }
+    }
+    let share = weight::MODULE / meant.len().max(1) as f64;
+    for key in meant {
+        let entry = found.files.entry(key).or_default();
+        *entry = (*entry + share).min(1.0);
+    }
+    Ok(())
+}
+
+/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of a word.
+pub(super) fn nearest(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    missing: &[&str],
+    found: &mut NamedThings,
+) -> Result<(), QueryError> {
+    for word in missing.iter().filter(|word| word.len() >= LEAST_MISTYPED) {
+        for (place, symbol) in names::near(lookup, word)?.into_iter().enumerate() {
+            let row = lookup.symbol(symbol.key)?;
+            if lookup.of_file(row.file, |file| filter.admits(file))? && row.flags & flags::LOCAL == 0 {
+                let share = 0.5 / (1.0 + place as f64);
+                *found.symbols.entry(symbol.key).or_default() += share;
+                *found.files.entry(row.file).or_default() += share * weight::TO_FILE;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones are nearest to the fault.
+fn point(
+    lookup: &Lookup<'_>,
+    filter: &FileFilter,
+    place: &AskedPlace,
+    from_end: f64,
+    found: &mut NamedThings,
+) -> Result<(), QueryError> {
+    let table = lookup.snapshot.path_table()?;
+    let mut wanted = place.path.trim_start_matches('/');
+    let mut files = Vec::new();
+    loop {
+        let is_end = |path: &str| path.len() == wanted.len() || path.as_bytes()[path.len() - wanted.len() - 1] == b'/';
+        files.extend(table.ending_with(wanted).into_iter().filter(|(_, path)| is_end(path)).map(|(key, _)| key));
+        let Some((_, shorter)) = wanted.split_once('/').filter(|_| files.is_empty()) else { break };
+        wanted = shorter;
+    }
+    if files.is_empty() || files.len() > 4 {
+        return Ok(());
+    }
+    let share = 1.0 / files.len() as f64;
+    for key in files {
+        if !lookup.of_file(key, |file| filter.admits(file))? {
+            continue;
+        }
+        let strength = (weight::PLACE * share) / (1.0 + weight::FRAMES * (from_end - 1.0));
+        let entry = found.files.entry(key).or_default();
+        *entry = (*entry + strength).min(1.0);
+        let file = lookup.file(key)?;
+        let mut meant = Vec::new();
+        if let Some(function) = &place.function {
+            let near = |line: u32| place.line.map_or(0, |wanted| wanted.abs_diff(line));
+            let mut symbols = lookup.snapshot.symbols_of(&file)?;
+            symbols.retain(|symbol| *symbol.name_text == **function);
+            symbols.sort_by_key(|symbol| near(symbol.extent.start.line));
+            meant.extend(symbols.first().map(|symbol| symbol.key));
+        } else if let Some(line) = place.line {
+            let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
+            let around = symbols
+                .iter()
+                .filter(|symbol| symbol.kind.is_callable() && symbol.extent.start.line <= line && line <= symbol.extent.end.line);
+            meant.extend(around.last().map(|symbol| symbol.key));
+        }
+        for symbol in meant {
+            let entry = found.symbols.entry(symbol).or_default();
+            *entry = (*entry + strength).min(3.0);
+        }
+    }
+    Ok(())
+}

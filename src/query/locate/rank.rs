@@ -1,0 +1,116 @@
+//! One score for every unit, and the order of the answer.
+
+use super::asked::Asked;
+use super::candidates::{self, Chosen};
+use super::named::NamedThings;
+use super::units::{FIELDS, Unit};
+use super::weight::{self, FIELD, LENGTH, SATURATION};
+use super::{Located, Location};
+use crate::query::QueryError;
+use crate::query::lookup::Lookup;
+
+/// The score of every unit by its own words.
+pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {
+    let count = units.len().max(1) as f64;
+    let mut average = [0.0_f64; FIELDS];
+    for unit in units {
+        average.iter_mut().zip(unit.lengths).for_each(|(sum, length)| *sum += f64::from(length));
+    }
+    average.iter_mut().for_each(|sum| *sum = (*sum / count).max(1e-9));
+    let mut having = vec![0_u32; asked.words.len()];
+    for unit in units {
+        unit.hits.iter().for_each(|(word, _)| having[usize::from(*word)] += 1);
+    }
+    let rarity: Vec<f64> = having
+        .iter()
+        .enumerate()
+        .map(|(word, &having)| {
+            // Of names that are written as one only the chosen files tell how rare they are.
+            let rarity = chosen.rarity.get(word).copied().unwrap_or_else(|| candidates::rarity(count, f64::from(having)));
+            rarity * asked.words[word].weight
+        })
+        .collect();
+    units
+        .iter()
+        .map(|unit| {
+            let norm: Vec<f64> =
+                (0..FIELDS).map(|at| 1.0 - LENGTH[at] + LENGTH[at] * f64::from(unit.lengths[at]) / average[at]).collect();
+            let own: f64 = unit
+                .hits
+                .iter()
+                .map(|(word, counts)| {
+                    let x: f64 = (0..FIELDS).map(|at| FIELD[at] * f64::from(counts[at]) / norm[at]).sum();
+                    rarity[usize::from(*word)] * x * (SATURATION + 1.0) / (SATURATION + x)
+                })
+                .sum();
+            let kind = if unit.kind.is_callable() { 1.0 } else { weight::NOT_CALLABLE };
+            let size = (f64::from(unit.lines + 1).log2() / weight::LARGE).min(1.0).powf(weight::SIZE);
+            let standing = chosen.files[unit.file as usize].standing;
+            let standing =
+                if unit.is_test && !asked.wants_tests { standing.min(candidates::STANDING_OF_TESTS) } else { standing };
+            own * standing * kind * size
+        })
+        .collect()
+}
+
+/// Orders the units.
+pub(super) fn best(
+    lookup: &Lookup<'_>,
+    asked: &Asked,
+    chosen: &Chosen,
+    units: Vec<Unit>,
+    mut scores: Vec<f64>,
+    named: &NamedThings,
+    limit: usize,
+) -> Result<Location, QueryError> {
+    // The file as a whole: its three best, weighed less and less.
+    let mut by_file: Vec<Vec<f64>> = vec![Vec::new(); chosen.files.len()];
+    for (unit, &score) in units.iter().zip(&scores) {
+        by_file[unit.file as usize].push(score);
+    }
+    let of_file: Vec<f64> = by_file
+        .iter_mut()
+        .map(|scores| {
+            scores.sort_by(|one, other| other.total_cmp(one));
+            scores.iter().zip(weight::OF_BEST).map(|(score, share)| score * share).sum()
+        })
+        .collect();
+    let most = scores.iter().copied().fold(0.0, f64::max).max(1e-9);
+    for (unit, score) in units.iter().zip(&mut scores) {
+        let file = chosen.files[unit.file as usize].key;
+        let is_named = named.symbols.get(&unit.key).copied().unwrap_or_default();
+        if *score > 0.0 {
+            *score += weight::OF_FILE * of_file[unit.file as usize];
+            *score += most * weight::NAMED_FILE * named.files.get(&file).copied().unwrap_or_default();
+        }
+        *score += most * weight::NAMED * is_named;
+    }
+    let mut order: Vec<usize> = (0..units.len()).filter(|&at| scores[at] > 0.0).collect();
+    let total = order.len() as u64;
+    let ranks = lookup.order();
+    let rank = |at: usize| ranks.symbol(chosen.files[units[at].file as usize].key, units[at].key);
+    order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then_with(|| rank(one).cmp(&rank(other))));
+    let mut kept: Vec<Located> = Vec::new();
+    for at in order {
+        if kept.len() >= limit {
+            break;
+        }
+        let unit = &units[at];
+        let mut words: Vec<(f64, &str)> = unit
+            .hits
+            .iter()
+            .map(|(word, _)| usize::from(*word))
+            .filter(|&word| word < asked.singles)
+            .map(|word| (chosen.rarity[word] * asked.words[word].weight, asked.words[word].text.as_str()))
+            .collect();
+        words.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(other.1)));
+        kept.push(Located {
+            key: unit.key,
+            file: chosen.files[unit.file as usize].key,
+            score: scores[at],
+            words: words.into_iter().take(4).map(|(_, word)| word.to_owned()).collect(),
+            is_named: named.symbols.contains_key(&unit.key),
+        });
+    }
+    Ok(Location { symbols: kept, total, is_partial: chosen.is_partial })
+}

@@ -1,0 +1,43 @@
+//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more neighbours either has.
+
+use rustc_hash::FxHashMap;
+
+use super::CALLING;
+use super::units::Unit;
+use super::weight;
+use crate::model::{SiteKind, Verdict};
+use crate::query::QueryError;
+use crate::query::lookup::Lookup;
+use crate::store::{SiteTarget, SymbolKey};
+
+/// Adds to the scores what neighbours give.
+pub(super) fn spread(lookup: &Lookup<'_>, units: &[Unit], scores: &mut [f64]) -> Result<(), QueryError> {
+    let places: FxHashMap<SymbolKey, usize> = units.iter().enumerate().map(|(at, unit)| (unit.key, at)).collect();
+    let mut order: Vec<usize> = (0..units.len()).filter(|&at| scores[at] > 0.0).collect();
+    order.sort_by(|&one, &other| scores[other].total_cmp(&scores[one]).then(one.cmp(&other)));
+    order.truncate(CALLING);
+    let mut gains = vec![0.0; scores.len()];
+    let (callees, callers) = (weight::CALLEES, weight::CALLERS);
+    for at in order {
+        lookup.check()?;
+        let row = lookup.symbol(units[at].key)?;
+        let mut targets: Vec<SymbolKey> = Vec::new();
+        for site in lookup.snapshot.sites_in(&row)? {
+            if matches!(site.kind, SiteKind::Call | SiteKind::Construct)
+                && matches!(site.verdict, Verdict::Resolved | Verdict::Likely)
+                && let SiteTarget::Symbol(target) = site.target
+                && !targets.contains(&target)
+            {
+                targets.push(target);
+            }
+        }
+        let out = 1.0 / (1.0 + targets.len() as f64).sqrt();
+        for target in targets.iter().filter_map(|target| places.get(target)).filter(|&&target| target != at) {
+            let share = out / (1.0 + f64::from(units[*target].references)).sqrt();
+            gains[at] += callees * scores[*target] * share;
+            gains[*target] += callers * scores[at] * share;
+        }
+    }
+    scores.iter_mut().zip(gains).for_each(|(score, gain)| *score += gain);
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! The functions, types and larger values of the chosen files, and which of the asked words each of them has where.
+
+use std::hash::{BuildHasher, Hasher};
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+
+use super::asked::{Asked, joined};
+use super::candidates::Chosen;
+use super::{SOURCE_BYTES, prose};
+use crate::model::SymbolKind;
+use crate::model::facts::flags;
+use crate::model::words;
+use crate::query::lookup::Lookup;
+use crate::query::{QueryError, ReadFile};
+use crate::store::{SymbolKey, SymbolRow};
+
+/// Lines that a variable, constant or field has at least to be one of the answers.
+const LEAST_LINES: u32 = 3;
+/// Containers of which the names count.
+const MAX_CONTAINERS: usize = 5;
+
+/// Where a word can stand.
+pub(super) const FIELDS: usize = 7;
+/// The positions of the fields.
+pub(super) mod field {
+    pub(in crate::query::locate) const NAME: usize = 0;
+    pub(in crate::query::locate) const CONTAINER: usize = 1;
+    pub(in crate::query::locate) const PATH: usize = 2;
+    pub(in crate::query::locate) const SIGNATURE: usize = 3;
+    pub(in crate::query::locate) const DOC: usize = 4;
+    pub(in crate::query::locate) const CODE: usize = 5;
+    pub(in crate::query::locate) const PROSE: usize = 6;
+}
+
+/// A symbol that may be one of the answers.
+pub(super) struct Unit {
+    pub(super) key: SymbolKey,
+    /// The position of its file among the chosen ones.
+    pub(super) file: u32,
+    pub(super) kind: SymbolKind,
+    pub(super) lines: u32,
+    pub(super) references: u32,
+    /// Whether it is test code in a file that is none.
+    pub(super) is_test: bool,
+    /// By asked word: how often it stands where.
+    pub(super) hits: Vec<(u16, [f32; FIELDS])>,
+    /// Words in each field.
+    pub(super) lengths: [f32; FIELDS],
+}
+
+/// Looks into the chosen files.
+pub(super) fn look_into(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    asked: &Asked,
+    chosen: &Chosen,
+) -> Result<Vec<Unit>, QueryError> {
+    let mut matcher = Matcher { asked, known: FxHashMap::default() };
+    let mut units = Vec::new();
+    let mut bytes = 0;
+    for (place, candidate) in chosen.files.iter().enumerate() {
+        lookup.check()?;
+        let file = lookup.file(candidate.key)?;
+        if file.symbols == 0 {
+            continue;
+        }
+        // A file that is gone by now has no text: its names are still known.
+        let text = if bytes < SOURCE_BYTES { files.read(&file.path).unwrap_or_default() } else { Vec::new() };
+        bytes += text.len();
+        let symbols = lookup.snapshot.symbols_of(&file)?;
+        of_file(&mut matcher, u32::try_from(place).unwrap_or(u32::MAX), file.path.as_str(), &symbols, &text, &mut units);
+    }
+    Ok(units)
+}
+
+/// The asked words that a run has, and how many words it has in all.
+#[derive(Clone, Default)]
+struct RunHits {
+    hits: SmallVec<[u16; 4]>,
+    words: u16,
+}
+
+struct Matcher<'a> {
+    asked: &'a Asked,
+    /// By the hash of a run.
+    known: FxHashMap<u64, RunHits>,
+}
+
+impl Matcher<'_> {
+    fn of_run(&mut self, run: &[u8]) -> &RunHits {
+        let mut hasher = FxBuildHasher.build_hasher();
+        hasher.write(run);
+        let asked = self.asked;
+        self.known.entry(hasher.finish()).or_insert_with(|| {
+            let mut found = RunHits::default();
+            words::terms(run, |term| {
+                found.words += 1;
+                found.hits.extend(asked.terms.get(&term).copied());
+            });
+            let mut whole = joined(run);
+            if found.words > 0
+                && let Some(&place) = asked.compounds.get(whole.as_slice())
+            {
+                found.hits.push(place);
+            }
+            // `readme` means `ReadMe` as well.
+            if found.words > 1 {
+                words::stem(&mut whole);
+                found.hits.extend(asked.terms.get(&words::term(&whole)).copied());
+            }
+            found
+        })
+    }
+
+    /// Counts the words of a text in a field.
+    fn count(&mut self, text: &[u8], at: usize, counts: &mut Counts, length: &mut f32) {
+        for (_, run) in words::runs(text) {
+            let found = self.of_run(run);
+            *length += f32::from(found.words);
+            for &word in &found.hits {
+                counts.add(word, at, 1.0);
+            }
+        }
+    }
+}
+
+/// How often words stand in the fields of one symbol.
+#[derive(Clone, Default)]
+struct Counts(Vec<(u16, [f32; FIELDS])>);
+
+impl Counts {
+    fn add(&mut self, word: u16, at: usize, count: f32) {
+        match self.0.iter_mut().find(|(own, _)| *own == word) {
+            Some((_, counts)) => counts[at] += count,
+            None => {
+                let mut counts = [0.0; FIELDS];
+                counts[at] = count;
+                self.0.push((word, counts));
+            }
+        }
+    }
+}
+
+/// Whether a symbol may be one of the answers.
+fn is_unit(symbol: &SymbolRow, symbols: &[SymbolRow], first: u32) -> bool {
+    let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
+    let container = symbol.container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize));
+    let in_callable = container.is_some_and(|container| container.kind.is_callable());
+    symbol.kind.is_callable()
+        || symbol.kind.is_type()
+        || (lines >= LEAST_LINES && !in_callable && !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace))
+}
+
+fn of_file(matcher: &mut Matcher<'_>, place: u32, path: &str, symbols: &[SymbolRow], text: &[u8], units: &mut Vec<Unit>) {
+    let Some(first) = symbols.first().map(|symbol| symbol.key.0) else { return };
+    let (mut in_path, mut path_length) = (Counts::default(), 0.0);
+    let without_extension = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    matcher.count(without_extension.as_bytes(), field::PATH, &mut in_path, &mut path_length);
+    let start = units.len();
+    let mut open: Vec<(usize, Counts, Unit)> = Vec::new();
+    let mut runs = words::runs(text).peekable();
+    let prose = prose::spans(text);
+    let mut next_prose = 0;
+    let mut wanted = symbols.iter().filter(|symbol| is_unit(symbol, symbols, first)).peekable();
+    loop {
+        let next_unit = wanted.peek().map(|symbol| symbol.extent.start_byte as usize);
+        let next_run = runs.peek().map(|(at, _)| *at);
+        let at = match (next_unit, next_run) {
+            (None, None) => break,
+            (Some(unit), None) => unit,
+            (None, Some(run)) => run,
+            (Some(unit), Some(run)) => unit.min(run),
+        };
+        while let Some(position) = open.iter().position(|(end, ..)| *end <= at) {
+            close(open.remove(position), units);
+        }
+        if next_unit == Some(at)
+            && let Some(symbol) = wanted.next()
+        {
+            let (counts, unit) = begin(matcher, place, symbol, symbols, first, (&in_path, path_length));
+            open.push((symbol.extent.end_byte as usize, counts, unit));
+        } else if let Some((_, run)) = runs.next() {
+            if open.is_empty() {
+                continue;
+            }
+            while prose.get(next_prose).is_some_and(|(_, end)| *end <= at) {
+                next_prose += 1;
+            }
+            let is_prose = prose.get(next_prose).is_some_and(|(start, _)| *start <= at);
+            let place = if is_prose { field::PROSE } else { field::CODE };
+            let found = matcher.of_run(run);
+            // What stands in a callable is its own, not that of the type around it.
+            let innermost_callable = open.iter().rposition(|(.., unit)| unit.kind.is_callable());
+            for (level, (_, counts, unit)) in open.iter_mut().enumerate() {
+                if unit.kind.is_callable() || innermost_callable.is_none_or(|callable| callable < level) {
+                    unit.lengths[place] += f32::from(found.words);
+                    for &word in &found.hits {
+                        counts.add(word, place, 1.0);
+                    }
+                }
+            }
+        }
+    }
+    open.into_iter().for_each(|unit| close(unit, units));
+    units[start..].sort_by_key(|unit| unit.key);
+}
+
+fn close((_, counts, mut unit): (usize, Counts, Unit), units: &mut Vec<Unit>) {
+    unit.hits = counts.0;
+    units.push(unit);
+}
+
+fn begin(
+    matcher: &mut Matcher<'_>,
+    place: u32,
+    symbol: &SymbolRow,
+    symbols: &[SymbolRow],
+    first: u32,
+    (in_path, path_length): (&Counts, f32),
+) -> (Counts, Unit) {
+    let mut counts = in_path.clone();
+    let mut lengths = [0.0; FIELDS];
+    lengths[field::PATH] = path_length;
+    matcher.count(symbol.name_text.as_bytes(), field::NAME, &mut counts, &mut lengths[field::NAME]);
+    let mut container = symbol.container;
+    for _ in 0..MAX_CONTAINERS {
+        let Some(row) = container.and_then(|key| symbols.get(key.0.checked_sub(first)? as usize)) else { break };
+        matcher.count(row.name_text.as_bytes(), field::CONTAINER, &mut counts, &mut lengths[field::CONTAINER]);
+        container = row.container;
+    }
+    matcher.count(symbol.signature.as_bytes(), field::SIGNATURE, &mut counts, &mut lengths[field::SIGNATURE]);
+    matcher.count(symbol.doc.as_bytes(), field::DOC, &mut counts, &mut lengths[field::DOC]);
+    let lines = symbol.extent.end.line - symbol.extent.start.line + 1;
+    let unit = Unit {
+        key: symbol.key,
+        file: place,
+        kind: symbol.kind,
+        lines,
+        references: symbol.references,
+        is_test: symbol.flags & flags::TEST != 0,
+        hits: Vec::new(),
+        lengths,
+    };
+    (counts, unit)
+}
