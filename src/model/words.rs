@@ -129,9 +129,7 @@ pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
         *identifiers.entry(run).or_default() += PATH_WEIGHT;
     }
     let mut found: Vec<(Term, u32)> = Vec::with_capacity(identifiers.len() * 2);
-    for (run, count) in identifiers {
-        terms(run, |term| found.push((term, count)));
-    }
+    identifiers.into_iter().for_each(|(run, count)| terms(run, |term| found.push((term, count))));
     found.sort_unstable_by_key(|(term, _)| *term);
     let all: u64 = found.iter().map(|(_, count)| u64::from(*count)).sum();
     let mut packed = Vec::with_capacity(found.len() * 3);

@@ -77,5 +77,5 @@ pub(super) fn locate(
     let units = units::look_into(lookup, files, &asked, &chosen)?;
     let mut scored = rank::score(&asked, &chosen, &units);
     spread::spread(lookup, &units, &mut scored)?;
-    Ok(rank::best(lookup, &asked, &chosen, units, scored, &named, limit)?)
+    rank::best(lookup, &asked, &chosen, units, scored, &named, limit)
 }

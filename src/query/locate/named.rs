@@ -164,10 +164,10 @@ fn point(
             meant.extend(symbols.first().map(|symbol| symbol.key));
         } else if let Some(line) = place.line {
             let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
-            let around = symbols
+            let mut around = symbols
                 .iter()
                 .filter(|symbol| symbol.kind.is_callable() && symbol.extent.start.line <= line && line <= symbol.extent.end.line);
-            meant.extend(around.last().map(|symbol| symbol.key));
+            meant.extend(around.next_back().map(|symbol| symbol.key));
         }
         for symbol in meant {
             let entry = found.symbols.entry(symbol).or_default();
