@@ -67,25 +67,27 @@ thread_local! {
 /// close to it; call it on a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
-    let cleared = clear::clear(&language.manifest.preprocessor, source);
+    let cleared = clear::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
-    let Some(tree) = parse(language, &cleared.source, end, None) else {
+    let Some(tree) = parse(language, &cleared.source, end, &[]) else {
         let lines = text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
     let mut walker = walk::Walker::new(language, source, limits, embed::Embedded { trees: &nested, end });
+    walker.made = cleared.made.as_slice();
     walker.walk(tree.root_node());
+    walker.moved(&cleared.moved);
     walker.cleared(&cleared);
     finish::finish(walker.into_facts(), language, path, source)
 }
 
-/// Parses a source, or the part of it `within` a range; none if that is not done at `end`.
-fn parse(language: &Language, source: &[u8], end: Instant, within: Option<tree_sitter::Range>) -> Option<tree_sitter::Tree> {
+/// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.
+fn parse(language: &Language, source: &[u8], end: Instant, within: &[tree_sitter::Range]) -> Option<tree_sitter::Tree> {
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(&language.grammar).expect("every grammar is built for this tree-sitter; a test loads them all");
-        parser.set_included_ranges(within.as_slice()).expect("one range alone overlaps with no other");
+        parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
         let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() > end {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),

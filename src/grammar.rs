@@ -153,14 +153,18 @@ impl Language {
 
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
-        let parsed = manifest::parse(folder.manifests, &grammar)
+        let mut parsed = manifest::parse(folder.manifests, &grammar)
             .unwrap_or_else(|error| panic!("grammars/{}/grammar.toml: {error}", folder.name));
+        let token_words = sort::token_words(&grammar);
+        if parsed.manifest.preprocessor.directive.is_some() {
+            parsed.manifest.preprocessor.keywords = token_words.iter().map(|word| word.to_string()).collect();
+        }
         Self {
             id: LanguageId(u16::try_from(position).expect("there are few languages")),
             name: folder.name,
             project_files: parsed.manifest.modules.project_files.clone(),
             sorts: sort::of_kinds(&parsed, &grammar),
-            token_words: sort::token_words(&grammar),
+            token_words,
             roles: sort::Roles::of(&parsed),
             nodes: parsed.nodes,
             types: parsed.types,

@@ -1,5 +1,6 @@
 //! What stands around definitions and says something about them: type parameters, friends, sections of visibility.
 
+use super::clear::Made;
 use super::declare::Declared;
 use super::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
@@ -69,6 +70,13 @@ impl<'t> Walker<'t> {
         let parts: Vec<&str> = arguments.iter().map(|argument| self.text_of(*argument)).collect();
         let name = if fixture.is_some() { self.name_of(test) } else { self.build.name(&parts.concat()) };
         Some(TestMacro { name, node: test, fixture })
+    }
+
+    /// What a macro makes whose arguments, or whose own name, a name in a header is.
+    pub(super) fn made_at(&self, name: Node<'t>) -> Option<&'t Made> {
+        let byte = name.start_byte();
+        let made = &self.made[self.made.partition_point(|made| made.head.end <= byte)..];
+        made.first().filter(|made| made.head.start <= byte)
     }
 
     /// A base or field that a constructor makes with arguments.

@@ -33,11 +33,17 @@ impl<'t> Walker<'t> {
             (name_node, kind, declared) = (test.node, SymbolKind::Test, None);
             (fixture, test_name) = (test.fixture, Some(test.name));
         }
+        let made = self.made_at(name_node);
+        // What the macro is given is neither parameters nor a result, unless it was read as these.
+        let is_given = |node: Node<'t>| made.is_some_and(|made| made.head.start == node.start_byte());
+        if is_given(name_node) {
+            declared = None;
+        }
         let body_node = body.as_ref().and_then(|selector| selector.first(node));
         let decorators = self.visit_modifiers(node);
         let outer_owner = self.around.owner;
         let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
-        let (name, name_node) = match test_name {
+        let (name, name_node) = match test_name.or(made.map(|made| self.build.name(&made.name))) {
             Some(name) => (name, name_node),
             None => self.qualified_name(name_node),
         };
@@ -59,6 +65,10 @@ impl<'t> Walker<'t> {
         let symbol = self.define(&definition);
         self.around.owner = outer_owner;
         self.around.detached = false;
+        if made.is_some_and(|made| !made.is_known) {
+            // Others may have another name for it.
+            self.build.symbol_mut(symbol).flags &= !flags::EXPORTED;
+        }
         if kind == SymbolKind::Test {
             self.build.symbol_mut(symbol).flags |= flags::TEST;
         }
@@ -73,7 +83,8 @@ impl<'t> Walker<'t> {
         } else if params.is_some() || declarator.is_some() {
             self.build.symbol_mut(symbol).arity = (0, 0);
         }
-        if let Some(returns) = returns_node {
+        let is_result = |returns: &Node<'t>| made.is_none_or(|made| made.is_typed || returns.end_byte() <= made.head.start);
+        if let Some(returns) = returns_node.filter(is_result) {
             let ty = self.result_type(returns);
             let ty = declared.as_ref().map_or(ty, |declared| self.wrapped(ty, &declared.wraps));
             self.build.symbol_mut(symbol).ty = ty;

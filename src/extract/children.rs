@@ -168,7 +168,7 @@ mod tests {
             for items in [0, 1, 2, 9, 10, 11, 40] {
                 let source = format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let end = Instant::now() + Duration::from_secs(60);
-                let tree = super::super::parse(language, source.as_bytes(), end, None).expect("a minute is enough");
+                let tree = super::super::parse(language, source.as_bytes(), end, &[]).expect("a minute is enough");
                 let (mut lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
                     let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();

@@ -37,7 +37,7 @@ impl<'t> Walker<'t> {
             start_point: open.end_position(),
             end_point: close.start_position(),
         };
-        let Some(tree) = parse(self.language, self.source, self.embedded.end, Some(within)) else {
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &[within]) else {
             self.problem(ProblemKind::TimeLimit, list);
             return false;
         };
@@ -48,5 +48,31 @@ impl<'t> Walker<'t> {
         self.pending = super::walk::Pending::default();
         self.visit_children(root);
         true
+    }
+
+    /// Reads directives that were taken out of lists. Their macros hold to the end of the file like others.
+    pub(super) fn moved(&mut self, directives: &[std::ops::Range<usize>]) {
+        if directives.is_empty() {
+            return;
+        }
+        let (mut point, mut counted) = (tree_sitter::Point::default(), 0);
+        let mut point_at = |byte: usize| {
+            let passed = &self.source[counted..byte];
+            counted = byte;
+            point.row += memchr::memchr_iter(b'\n', passed).count();
+            point.column = match memchr::memrchr(b'\n', passed) {
+                Some(line_end) => passed.len() - line_end - 1,
+                None => point.column + passed.len(),
+            };
+            point
+        };
+        let range = |range: &std::ops::Range<usize>| {
+            let (start_point, end_point) = (point_at(range.start), point_at(range.end));
+            Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
+        };
+        let within: Vec<Range> = directives.iter().map(range).collect();
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else { return };
+        let root = self.embedded.trees.alloc(tree).root_node();
+        self.visit_children(root);
     }
 }

@@ -56,6 +56,12 @@ impl<'t> Walker<'t> {
                     return self.bind_pattern(child, flow, how);
                 }
             }
+            Pattern::Element { of, key } => {
+                self.visit_selected(node, key.as_ref(), READ);
+                if let Some(child) = of.first(node) {
+                    self.bind_pattern(child, Flow { ty: ExprId::NONE, value: ExprId::NONE, node: flow.node }, how);
+                }
+            }
             Pattern::Tuple { single } => {
                 let children = self.pattern_parts(node);
                 let alone = *single && children.len() == 1;

@@ -73,7 +73,19 @@ impl<'t> Walker<'t> {
 
     fn macro_arity(&mut self, params: Node<'t>) -> (u16, u16) {
         let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
-        if self.has_rest_word(params) { (count, u16::MAX) } else { (count, count) }
+        // The last name may stand for all the rest: the mark behind it is no token.
+        let names_rest = self.language.manifest.names.rest_words.iter().any(|word| {
+            self.text_of(params)
+                .trim_end_matches(')')
+                .trim_end()
+                .strip_suffix(word.as_str())
+                .is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        });
+        match self.has_rest_word(params) {
+            true => (count, u16::MAX),
+            false if names_rest => (count.saturating_sub(1), u16::MAX),
+            false => (count, count),
+        }
     }
 
     /// Whether a parameter list has a token that stands for any number of arguments.
@@ -96,7 +108,7 @@ impl<'t> Walker<'t> {
         }
         self.build.facts.problems.sort_by_key(|problem| problem.first_line);
         let (mut row, mut counted) = (0, 0);
-        for (range, has_arguments) in &cleared.uses {
+        for super::clear::Use { name: range, kind } in &cleared.uses {
             row += memchr::memchr_iter(b'\n', &self.source[counted..range.start]).count();
             counted = range.start;
             let column = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
@@ -106,7 +118,7 @@ impl<'t> Walker<'t> {
             let (scope, enclosing) = self.around_byte(byte);
             let target = self.build.expr(Expr::Name(name, scope));
             self.build.site(Site {
-                kind: if *has_arguments { SiteKind::Call } else { SiteKind::Read },
+                kind: *kind,
                 name,
                 at: Position { line: line(row), column: offset(column) },
                 byte,

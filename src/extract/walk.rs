@@ -50,6 +50,8 @@ pub(super) struct Walker<'t> {
     depth: u32,
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
+    /// Definitions that macros make, in order.
+    pub(super) made: &'t [super::clear::Made],
     pub(super) lister: Lister<'t>,
     /// Whether the tree may have nodes that stand for what could not be read.
     has_errors: bool,
@@ -82,6 +84,7 @@ impl<'t> Walker<'t> {
             depth: 0,
             limits,
             embedded,
+            made: &[],
             lister: Lister::default(),
             has_errors: true,
         }

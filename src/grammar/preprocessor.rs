@@ -28,6 +28,23 @@ pub struct Preprocessor {
     pub builtin_types: Vec<String>,
     /// Words that start statements.
     pub statement_words: Vec<String>,
+    /// Those among them that a statement follows at once.
+    pub clause_words: Vec<String>,
+    /// Those among them that a statement follows after what is in parentheses.
+    pub head_words: Vec<String>,
+    /// Words before text for an assembler.
+    pub assembler_words: Vec<String>,
+    /// Words before a value whose type is meant.
+    pub value_type_words: Vec<String>,
+    /// Words that say nothing that matters here.
+    pub ignored_words: Vec<String>,
+    /// Words before a type and a path to a member of it, in parentheses.
+    pub member_words: Vec<String>,
+    /// Words before the arguments of attributes.
+    pub attribute_words: Vec<String>,
+    /// All words of the language.
+    #[serde(skip)]
+    pub(super) keywords: Vec<String>,
     /// The lists by their words, once somebody asks.
     #[serde(skip)]
     lists: OnceLock<FxHashMap<Box<[u8]>, WordLists>>,
@@ -35,7 +52,7 @@ pub struct Preprocessor {
 
 /// Which of the lists a word is in: every word of a source is looked up once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct WordLists(u16);
+pub(crate) struct WordLists(u32);
 
 impl WordLists {
     pub(crate) const LIST: Self = Self(1);
@@ -47,6 +64,14 @@ impl WordLists {
     pub(crate) const NAME: Self = Self(1 << 6);
     pub(crate) const BUILTIN: Self = Self(1 << 7);
     pub(crate) const STATEMENT: Self = Self(1 << 8);
+    pub(crate) const CLAUSE: Self = Self(1 << 9);
+    pub(crate) const HEAD: Self = Self(1 << 10);
+    pub(crate) const ASSEMBLER: Self = Self(1 << 11);
+    pub(crate) const VALUE_TYPE: Self = Self(1 << 12);
+    pub(crate) const KEYWORD: Self = Self(1 << 13);
+    pub(crate) const IGNORED: Self = Self(1 << 16);
+    pub(crate) const MEMBER: Self = Self(1 << 15);
+    pub(crate) const ATTRIBUTE: Self = Self(1 << 14);
 
     /// Whether it is in one of `lists`.
     pub(crate) fn is_in(self, lists: Self) -> bool {
@@ -73,6 +98,14 @@ impl Preprocessor {
                 (&self.name_words, WordLists::NAME),
                 (&self.builtin_types, WordLists::BUILTIN),
                 (&self.statement_words, WordLists::STATEMENT),
+                (&self.clause_words, WordLists::CLAUSE),
+                (&self.head_words, WordLists::HEAD),
+                (&self.assembler_words, WordLists::ASSEMBLER),
+                (&self.value_type_words, WordLists::VALUE_TYPE),
+                (&self.ignored_words, WordLists::IGNORED),
+                (&self.member_words, WordLists::MEMBER),
+                (&self.keywords, WordLists::KEYWORD),
+                (&self.attribute_words, WordLists::ATTRIBUTE),
             ] {
                 for word in words {
                     let entry = lists.entry(word.as_bytes().into()).or_default();

@@ -403,6 +403,8 @@ pub(crate) enum Pattern {
     Skip {},
     /// Binds what its child binds.
     Pass { of: Option<Selector> },
+    /// An item of what its child names, which is written as a whole.
+    Element { of: Selector, key: Option<Selector> },
     /// The name it is. With `capitals`, a name that starts with a capital is compared instead.
     Name {
         #[serde(default)]

@@ -2,8 +2,11 @@
 
 use super::{Name, Resolver, Symbols};
 use crate::model::Step;
-use crate::model::facts::Condition;
+use crate::model::facts::{Condition, flags};
 use crate::model::graph::{FileId, SymbolRef};
+
+/// How many lines a stub has at most behind its first one.
+const STUB: u32 = 4;
 
 /// What must hold, and whether it must or must not.
 type Held = (Name, bool);
@@ -26,6 +29,43 @@ impl Resolver<'_, '_> {
         let left = symbols.iter().zip(&needs).filter(|(_, needs)| possible(needs) && shared(needs) == most);
         let left: Symbols = left.map(|(symbol, _)| *symbol).collect();
         if left.is_empty() { symbols } else { left }
+    }
+
+    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the place of another one that is
+    /// declared in the same file under the opposite condition.
+    pub(super) fn without_stubs(&self, symbols: Symbols) -> Symbols {
+        let entry = |symbol: &SymbolRef| self.program.symbol(*symbol);
+        let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
+        if symbols.len() < 2 || symbols.iter().filter(is_conditional).count() < 2 {
+            return symbols;
+        }
+        let lines = |symbol: &SymbolRef| entry(symbol).extent.end.line - entry(symbol).extent.start.line;
+        let is_declaration = |symbol: &SymbolRef| entry(symbol).flags & flags::DECLARATION != 0;
+        let is_stub = |symbol: &SymbolRef| {
+            let about = entry(symbol);
+            let is_small =
+                about.kind.is_callable() && about.flags & flags::STATIC != 0 && !is_declaration(symbol) && lines(symbol) <= STUB;
+            is_small && is_conditional(&symbol) && {
+                symbols.iter().any(|other| {
+                    let is_other = other != symbol && other.file == symbol.file && entry(other).kind == about.kind;
+                    is_other
+                        && (is_declaration(other) || lines(other) > lines(symbol).max(STUB))
+                        && self.exclude_each_other(*symbol, *other)
+                })
+            }
+        };
+        let left: Symbols = symbols.iter().copied().filter(|symbol| !is_stub(symbol)).collect();
+        if left.is_empty() { symbols } else { left }
+    }
+
+    /// Whether two symbols are never compiled together.
+    pub(super) fn exclude_each_other(&self, a: SymbolRef, b: SymbolRef) -> bool {
+        let is_conditional = |symbol: SymbolRef| self.program.symbol(symbol).flags & flags::CONDITIONAL != 0;
+        let excludes = || {
+            let needs = self.conditions_of(a);
+            self.conditions_of(b).iter().any(|(tested, holds)| needs.contains(&(*tested, !*holds)))
+        };
+        is_conditional(a) && is_conditional(b) && excludes()
     }
 
     /// The reason why several symbols are left: they are variants under conditions, or as `otherwise` says.

@@ -135,11 +135,21 @@ impl Resolver<'_, '_> {
                 }
             }
         };
+        let is_internal =
+            entry.flags & (flags::EXPORTED | flags::LOCAL) == 0 && entry.flags & flags::STATIC != 0 && !entry.owner.is_some();
         found.retain(|candidate| {
             let other = program.symbol(*candidate);
-            same_sort(entry, other)
-                && (candidate.file == declaration.file || other.flags & flags::EXPORTED != 0 || other.owner.is_some())
+            let is_exported = other.flags & flags::EXPORTED != 0;
+            // What a header declares for those that paste it is defined in one of these.
+            let links = match is_internal && entry.kind.is_callable() {
+                true => !is_exported && self.reachable(candidate.file).contains(declaration.file),
+                false => is_exported || other.owner.is_some(),
+            };
+            same_sort(entry, other) && (candidate.file == declaration.file || links)
         });
+        if entry.flags & flags::CONDITIONAL != 0 {
+            found.retain(|candidate| !self.exclude_each_other(declaration, *candidate));
+        }
         if found.iter().any(|candidate| self.same_signature(declaration, *candidate)) {
             found.retain(|candidate| self.same_signature(declaration, *candidate));
         } else {

@@ -319,7 +319,9 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(only) = self.linked_in(current, name) {
+            if let Some(only) = self.linked_in(current, name)
+                && links_to(program.path(file).as_str(), program.path(only.file).as_str())
+            {
                 return Some(Entity::Symbols(Symbols::from_slice(&[only])));
             }
             space = program.spaces().parent(current);
@@ -418,4 +420,35 @@ impl Resolver<'_, '_> {
         let kind = self.program.symbol(ty).kind;
         rules.declarations && (!rules.call_constructs || matches!(kind, SymbolKind::TypeAlias | SymbolKind::Enum))
     }
+}
+
+/// Folders of programs of their own: what they hold is linked to nothing outside of them.
+const APART: [&str; 16] = [
+    "tools",
+    "tests",
+    "test",
+    "testing",
+    "selftests",
+    "samples",
+    "examples",
+    "example",
+    "scripts",
+    "deps",
+    "vendor",
+    "third_party",
+    "thirdparty",
+    "external",
+    "contrib",
+    "benchmarks",
+];
+
+/// Whether a file may be linked with what another one defines, as far as their folders show it: not with what is in a folder
+/// of a program that it is not part of.
+fn links_to(from: &str, definition: &str) -> bool {
+    let mut start = 0;
+    definition.match_indices('/').all(|(slash, _)| {
+        let folder = &definition[start..slash];
+        start = slash + 1;
+        !APART.contains(&folder) || from.starts_with(&definition[..=slash])
+    })
 }

@@ -1,110 +1,314 @@
-//! Words in capitals that stand for attributes, or for nothing, where a parser expects a type or a name.
+//! The walk over the pieces of a source: where declarations and statements start, and what is taken out of them there.
+//! `declared` looks at heads of declarations, `invoked` at what is written like a call among them, `code` at statements and arguments, `made` at definitions that macros make.
 
+use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
-use crate::grammar::WordLists;
-use smallvec::SmallVec;
+use super::words::{Known, is_capital};
+use super::{Edit, Made, Use};
+use crate::grammar::{Preprocessor, WordLists};
+use crate::model::SiteKind;
 use std::ops::Range;
 
-/// A use of a macro that is blanked.
-pub(super) struct Found {
-    pub(super) name: Range<usize>,
-    /// With its arguments.
-    pub(super) whole: Range<usize>,
-    pub(super) has_arguments: bool,
-}
-
-/// What a pair of braces holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Holds {
+/// What a pair of brackets holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Holds {
     Declarations,
-    Members,
+    /// Of a type, whose name is at a token, and whether it is a type with another name behind it.
+    Members {
+        name: Option<usize>,
+        typedef: bool,
+    },
     Statements,
+    /// A list of values.
+    Values,
+    /// What is in parentheses: a type before a value, or anything else.
+    Parens {
+        cast: bool,
+    },
+    /// What is in square brackets.
+    Index,
 }
 
-/// Words of a declaration by their positions; few have more of them.
-type Words = SmallVec<[usize; 8]>;
-
-struct Finder<'a> {
-    source: &'a [u8],
-    tokens: &'a [Token],
-    found: Vec<Found>,
+/// A pair of brackets that is open.
+#[derive(Clone, Copy)]
+pub(super) struct Frame {
+    pub(super) holds: Holds,
+    /// The token that opens it.
+    open: usize,
+    /// Where the declaration or statement around it starts.
+    statement: usize,
+    /// A statement follows what is in the brackets.
+    heads: bool,
+    /// Its arguments are values of code, so that a type among them is one for a macro.
+    pub(super) values: bool,
+    /// It is inside of a body.
+    pub(super) in_code: bool,
+    /// A question mark that waits for its colon was met.
+    asked: bool,
+    /// Operands of an assembler follow a text.
+    operands: bool,
+    /// It holds the names of an enumeration.
+    names: bool,
 }
 
-/// Whether a word is written like a macro.
-pub(super) fn is_capital(word: &[u8]) -> bool {
-    word.len() > 1
-        && word.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
-        && word.iter().any(u8::is_ascii_uppercase)
-}
-
-/// Uses of macros that no grammar has a place for.
-pub(super) fn find(source: &[u8], tokens: &[Token]) -> Vec<Found> {
-    let mut finder = Finder { source, tokens, found: Vec::new() };
-    finder.walk();
-    finder.found.sort_by_key(|found| found.name.start);
-    finder.found.dedup_by_key(|found| found.name.start);
-    finder.found
+/// The words and brackets of a source, and what is found.
+pub(super) struct Finder<'a> {
+    pub(super) source: &'a [u8],
+    pub(super) tokens: &'a [Token],
+    pub(super) rules: &'a Preprocessor,
+    pub(super) brackets: Brackets,
+    pub(super) known: Known<'a>,
+    pub(super) uses: Vec<Use>,
+    pub(super) edits: Vec<Edit>,
+    pub(super) made: Vec<Made>,
+    /// Up to where values whose types are meant have been read.
+    pub(super) noted: usize,
+    /// Macros whose definitions are made by name.
+    pub(super) tests: &'a [String],
 }
 
 impl Finder<'_> {
-    fn walk(&mut self) {
-        // What each open brace holds.
-        let mut open: Vec<Holds> = Vec::new();
-        let (mut parens, mut statement) = (0usize, 0usize);
+    /// Uses of macros that no grammar has a place for.
+    pub(super) fn walk(&mut self) {
+        let mut frames: Vec<Frame> = Vec::new();
+        let (mut statement, mut skip, mut blanked) = (0usize, 0usize, 0usize);
         for at in 0..self.tokens.len() {
-            if at == statement && parens == 0 {
-                self.declaration(at, open.last().copied().unwrap_or(Holds::Declarations));
+            if at < blanked {
+                continue;
+            }
+            let inside = frames.last().copied();
+            if at == statement && self.is(at, b'.') && inside.is_none() {
+                blanked = self.assembly(at);
+                statement = blanked;
+                continue;
+            }
+            if at == statement {
+                self.begin(at, inside, &mut statement);
             }
             match self.tokens[at].kind {
-                Kind::Mark(b'(' | b'[') => parens += 1,
-                Kind::Mark(b')' | b']') => parens = parens.saturating_sub(1),
-                Kind::Mark(b'{') if parens == 0 => {
-                    open.push(self.holds(statement, at));
+                Kind::Mark(b'(' | b'[') => {
+                    self.around_parens(at);
+                    frames.push(self.parens(at, statement, inside));
                     statement = at + 1;
                 }
-                Kind::Mark(b'}') if parens == 0 => {
-                    open.pop();
+                Kind::Mark(b'{') => {
+                    let holds = self.holds(statement, at, inside);
+                    let in_code = matches!(holds, Holds::Statements | Holds::Values);
+                    let head = statement.min(at)..at;
+                    let names =
+                        matches!(holds, Holds::Members { .. }) && head.into_iter().any(|word| self.is_in(word, WordLists::LIST));
+                    if names {
+                        self.enumerator(at + 1);
+                    }
+                    frames.push(Frame { holds, open: at, statement, in_code, names, ..Frame::NONE });
+                    statement = if holds == Holds::Values { self.tokens.len() } else { at + 1 };
+                }
+                Kind::Mark(mark @ (b')' | b']')) => {
+                    statement = self.leave_parens(&mut frames, at, mark).unwrap_or(statement);
+                }
+                Kind::Mark(b'}') => {
+                    if let Some(frame) = frames.pop() {
+                        let around_parens =
+                            frames.last().is_some_and(|frame| matches!(frame.holds, Holds::Parens { .. } | Holds::Index));
+                        statement = if around_parens || frame.holds == Holds::Values { frame.statement } else { at + 1 };
+                        if frame.open > 0 && self.is_in(frame.open - 1, WordLists::CLAUSE) {
+                            self.after_loop(at + 1);
+                        }
+                        if let Holds::Members { typedef, .. } = frame.holds {
+                            self.after_body(at + 1, typedef);
+                        }
+                    }
+                }
+                Kind::Mark(b';') => statement = at + 1,
+                Kind::Directive => {
+                    self.definition(at);
                     statement = at + 1;
                 }
-                Kind::Mark(b';') | Kind::Directive if parens == 0 => statement = at + 1,
-                Kind::Mark(b':') if parens == 0 && at == statement + 1 => statement = at + 1,
-                Kind::Mark(b'>') if parens == 0 && self.ends_parameters_of_type(statement, at) => statement = at + 1,
+                Kind::Mark(b',') if inside.is_some_and(|frame| frame.names) => self.enumerator(at + 1),
+                Kind::Mark(b',') if matches!(inside.map(|frame| frame.holds), Some(Holds::Parens { .. })) => statement = at + 1,
+                Kind::Mark(b':') => {
+                    if let Some(frame) = frames.last_mut() {
+                        frame.operands |= !frame.asked && self.is_text_first(frame);
+                    }
+                    if at == statement + 1 {
+                        if self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Directive) && self.is_plain(statement) {
+                            // A label before what may be no statement.
+                            self.edits.push(Edit::blank(self.range(statement, at)));
+                        }
+                        statement = at + 1;
+                    }
+                }
+                Kind::Mark(b'?') => {
+                    if let Some(frame) = frames.last_mut() {
+                        frame.asked = true;
+                    }
+                }
+                Kind::Mark(b'>') if inside.is_none_or(|frame| !matches!(frame.holds, Holds::Parens { .. } | Holds::Index)) => {
+                    if self.ends_parameters_of_type(statement, at) {
+                        statement = at + 1;
+                    }
+                }
                 Kind::Text if at == statement + 1 => statement = at + 1,
+                Kind::Text if self.is_plain(at + 1) && self.is(at + 2, b'(') => drop(self.take(at + 1)),
                 Kind::Number => self.suffix(at),
+                Kind::Word if self.is_in(at, WordLists::ASSEMBLER) && at >= skip => skip = self.assembler(at),
+                Kind::Word if self.is_in(at, WordLists::IGNORED) => self.edits.push(Edit::blank(self.range(at, at))),
+                Kind::Word if self.is_in(at, WordLists::ATTRIBUTE) && self.is(at + 1, b'(') => {
+                    self.edits.push(Edit::blank(self.range(at, self.end_of_use(at))));
+                }
+                Kind::Word
+                    if self.is_capital(at)
+                        && self.is_capital(at + 1)
+                        && self.tokens.get(at + 2).is_some_and(|next| next.kind == Kind::Text) =>
+                {
+                    self.take(at);
+                }
                 _ => {}
             }
         }
     }
 
-    fn is_word(&self, at: usize) -> bool {
+    /// Looks at what starts at a token. What a statement follows at once starts one.
+    fn begin(&mut self, at: usize, inside: Option<Frame>, statement: &mut usize) {
+        match inside.map_or(Holds::Declarations, |frame| frame.holds) {
+            holds @ (Holds::Declarations | Holds::Members { .. }) => {
+                if !self.made(at) {
+                    *statement = self.declaration(at, holds).unwrap_or(at);
+                }
+            }
+            Holds::Statements => {
+                if self.is_in(at, WordLists::CLAUSE) {
+                    *statement = at + 1;
+                } else if self.is_in(at, WordLists::STATEMENT) {
+                    *statement = self.after_case(at).unwrap_or(at);
+                } else {
+                    let next = self.statement_macro(at).or_else(|| self.declaration(at, Holds::Statements));
+                    *statement = next.unwrap_or(at);
+                }
+            }
+            holds @ Holds::Parens { .. } => {
+                if !inside.is_some_and(|frame| frame.values && self.type_argument(at)) {
+                    self.declaration(at, holds);
+                }
+            }
+            Holds::Values | Holds::Index => {}
+        }
+    }
+
+    /// What a `(` or `[` opens.
+    fn parens(&self, at: usize, statement: usize, inside: Option<Frame>) -> Frame {
+        let in_code = inside.is_some_and(|frame| frame.in_code);
+        let frame = Frame { open: at, statement, in_code, ..Frame::NONE };
+        if self.tokens[at].is(b'[') {
+            return Frame { holds: Holds::Index, ..frame };
+        }
+        let Some(before) = at.checked_sub(1) else { return frame };
+        let is_head = self.is_in(before, WordLists::HEAD);
+        let is_code_around = inside.is_some_and(|frame| frame.holds == Holds::Statements);
+        let cast = match self.tokens[before].kind {
+            Kind::Word => self.is_in(before, WordLists::STATEMENT) && !is_head,
+            Kind::Mark(mark) => !matches!(mark, b')' | b']' | b'>' | b'}'),
+            _ => true,
+        };
+        let values = in_code && self.is_plain(before) && !self.names_declared(before, statement);
+        Frame { holds: Holds::Parens { cast }, heads: is_head && is_code_around, values, ..frame }
+    }
+
+    /// Whether the word before parentheses is the name in a declaration: only words and marks of pointers precede it.
+    fn names_declared(&self, at: usize, statement: usize) -> bool {
+        let declares = |at: &usize| match self.tokens[*at].kind {
+            Kind::Word => !self.is_in(*at, WordLists::STATEMENT),
+            kind => matches!(kind, Kind::Mark(b'*' | b'&') | Kind::Scope),
+        };
+        statement < at && (statement..at).rev().take_while(declares).count() == at - statement
+    }
+
+    /// Gives where the statement around the brackets starts, or the one after them.
+    fn leave_parens(&mut self, frames: &mut Vec<Frame>, at: usize, mark: u8) -> Option<usize> {
+        let frame = frames.pop()?;
+        if frame.operands && mark == b')' {
+            let range = self.tokens[frame.open].range().end..self.tokens[at].range().start;
+            self.edits.push(Edit::blank(range));
+        }
+        Some(if frame.heads { at + 1 } else { frame.statement })
+    }
+
+    fn is_text_first(&self, frame: &Frame) -> bool {
+        matches!(frame.holds, Holds::Parens { .. })
+            && self.tokens.get(frame.open + 1).is_some_and(|token| token.kind == Kind::Text)
+    }
+
+    pub(super) fn is_word(&self, at: usize) -> bool {
         self.tokens.get(at).is_some_and(|token| token.kind == Kind::Word)
     }
 
-    fn is_capital(&self, at: usize) -> bool {
+    pub(super) fn is_capital(&self, at: usize) -> bool {
         self.is_word(at) && is_capital(self.tokens[at].bytes(self.source))
     }
 
-    fn is_in(&self, at: usize, lists: WordLists) -> bool {
+    pub(super) fn is_in(&self, at: usize, lists: WordLists) -> bool {
         self.tokens.get(at).is_some_and(|token| token.lists.is_in(lists))
     }
 
+    /// Whether a token is a word that is none of the language.
+    pub(super) fn is_plain(&self, at: usize) -> bool {
+        self.is_word(at) && self.tokens[at].lists == WordLists::default()
+    }
+
+    pub(super) fn is(&self, at: usize, mark: u8) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(mark))
+    }
+
+    /// Whether a token is a word that is likely to stand for an attribute.
+    pub(super) fn is_attribute(&self, at: usize) -> bool {
+        self.is_plain(at) && self.known.is_attribute(self.tokens[at].bytes(self.source))
+    }
+
     /// What a brace holds: statements where its head has parameters and names no type, module or linkage.
-    fn holds(&self, statement: usize, brace: usize) -> Holds {
-        let head = statement..brace;
-        let has = |lists: WordLists| head.clone().take_while(|&at| !self.tokens[at].is(b'(')).any(|at| self.is_in(at, lists));
-        if has(WordLists::TYPE) {
-            Holds::Members
-        } else if !has(WordLists::BLOCK)
-            && (head.clone().any(|at| self.tokens[at].is(b'(')) || statement == brace || self.starts_statement(statement))
+    fn holds(&self, statement: usize, brace: usize, inside: Option<Frame>) -> Holds {
+        let before = brace.checked_sub(1);
+        if before.is_some_and(|before| self.tokens[before].kind == Kind::Text) {
+            // A linkage.
+            return Holds::Declarations;
+        }
+        if inside.is_some_and(|frame| frame.holds == Holds::Values)
+            || before.is_some_and(|before| matches!(self.tokens[before].kind, Kind::Mark(b'=' | b',')))
         {
+            return Holds::Values;
+        }
+        if matches!(inside.map(|frame| frame.holds), Some(Holds::Parens { .. } | Holds::Index)) {
+            return Holds::Statements;
+        }
+        let head = statement.min(brace)..brace;
+        let head = || head.clone().take_while(|&at| !self.tokens[at].is(b'('));
+        let has = |lists: WordLists| head().any(|at| self.is_in(at, lists));
+        let parameters = statement < brace && head().count() < brace - statement;
+        if has(WordLists::TYPE) && !(parameters && self.is_function_head(statement, brace)) {
+            let word = head().find(|&at| self.is_in(at, WordLists::TYPE)).unwrap_or(statement);
+            let names =
+                (word + 1..brace).take_while(|&at| !self.is(at, b':')).filter(|&at| self.is_plain(at) && !self.is(at + 1, b'('));
+            let name = names.clone().find(|&at| !self.is_attribute(at)).or_else(|| names.last());
+            let typedef = self.is_word(statement) && self.tokens[statement].bytes(self.source) == b"typedef";
+            Holds::Members { name, typedef }
+        } else if !has(WordLists::BLOCK) && (parameters || statement == brace || self.is_in(statement, WordLists::STATEMENT)) {
+            Holds::Statements
+        } else if inside.is_some_and(|frame| frame.holds == Holds::Statements) && !has(WordLists::LIST) {
             Holds::Statements
         } else {
             Holds::Declarations
         }
     }
 
-    fn starts_statement(&self, at: usize) -> bool {
-        self.is_in(at, WordLists::STATEMENT)
+    /// Whether a head with the word of a type before its parentheses is that of a function: a body follows its parameters.
+    fn is_function_head(&self, statement: usize, brace: usize) -> bool {
+        let open = (statement..brace).find(|&at| self.tokens[at].is(b'('));
+        open.is_some_and(|open| {
+            open > statement && self.is_word(open - 1) && {
+                let word = open - 1;
+                !self.is_in(word, WordLists::ATTRIBUTE)
+                    && (!self.is_attribute(word) || self.brackets.close(open) == brace.checked_sub(1))
+            }
+        })
     }
 
     /// Whether `template <…>` ends here.
@@ -114,31 +318,16 @@ impl Finder<'_> {
                 == self.tokens[statement..=at].iter().filter(|token| token.is(b'>')).count()
     }
 
-    /// The token that closes the bracket at `open`.
-    fn close(&self, open: usize) -> Option<usize> {
-        let mut depth = 0usize;
-        for (at, token) in self.tokens.iter().enumerate().skip(open) {
-            match token.kind {
-                Kind::Mark(b'(' | b'[' | b'{') => depth += 1,
-                Kind::Mark(b')' | b']' | b'}') => {
-                    depth = depth.checked_sub(1)?;
-                    if depth == 0 {
-                        return Some(at);
-                    }
-                }
-                Kind::Directive => return None,
-                _ => {}
-            }
-        }
-        None
-    }
-
     /// The end of type arguments that open at `<`, if that is what it does.
     fn close_angle(&self, open: usize) -> Option<usize> {
+        if self.rules.parameter_words.is_empty() {
+            return None;
+        }
         let mut depth = 0usize;
         for at in open..self.tokens.len().min(open + 200) {
             match self.tokens[at].kind {
                 Kind::Mark(b'<') => depth += 1,
+                Kind::Mark(b'>') if self.is(at - 1, b'-') => {}
                 Kind::Mark(b'>') => {
                     depth -= 1;
                     if depth == 0 {
@@ -152,95 +341,11 @@ impl Finder<'_> {
         None
     }
 
-    /// The last token of a use of a macro: its name, or the end of its arguments.
-    fn end_of_use(&self, at: usize) -> usize {
-        match self.tokens.get(at + 1) {
-            Some(next) if next.is(b'(') => self.close(at + 1).unwrap_or(at),
-            _ => at,
-        }
-    }
-
-    fn take(&mut self, at: usize) -> usize {
-        let end = self.end_of_use(at);
-        let (name, last) = (self.tokens[at].range(), self.tokens[end].range().end);
-        self.found.push(Found { whole: name.start..last, name, has_arguments: end > at });
-        end
-    }
-
-    /// A word in capitals right after a number.
-    fn suffix(&mut self, at: usize) {
-        if self.is_capital(at + 1) && !self.tokens.get(at + 2).is_some_and(|token| token.is(b'(')) {
-            self.take(at + 1);
-        }
-    }
-
-    /// Looks at the head of a declaration or statement that starts here.
-    fn declaration(&mut self, start: usize, inside: Holds) {
-        let in_code = inside == Holds::Statements;
-        if inside == Holds::Declarations && self.is_capital(start) {
-            let end = self.end_of_use(start);
-            if end > start && self.tokens.get(end + 1).is_some_and(|token| token.is(b';')) {
-                // Written like a call where nothing is called.
-                self.take(start);
-                return;
-            }
-        }
-        // The words that can be the type and the name, in order.
-        let mut words = Words::new();
-        let mut builtin_before = false;
-        let mut at = start;
-        let mut last_is_mark = false;
-        while let Some(token) = self.tokens.get(at) {
-            match token.kind {
-                Kind::Word if self.starts_statement(at) => return,
-                Kind::Word if self.is_in(at, WordLists::TYPE) => {
-                    at = self.type_head(at + 1);
-                    continue;
-                }
-                Kind::Word if self.is_in(at, WordLists::NAME) => {
-                    // An operator: its name ends before the parameters.
-                    while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
-                        at += 1;
-                    }
-                    if self.tokens.get(at + 1).is_some_and(|token| token.is(b')'))
-                        && self.tokens.get(at + 2).is_some_and(|token| token.is(b'('))
-                    {
-                        at += 2;
-                    }
-                    break;
-                }
-                Kind::Word if self.is_in(at, WordLists::QUALIFIER) || self.is_in(at, WordLists::BLOCK) => {}
-                Kind::Word if self.is_capital(at) && self.stands_alone(at, &words, in_code) => {
-                    at = self.take(at) + 1;
-                    continue;
-                }
-                Kind::Word => {
-                    let builtin = self.is_in(at, WordLists::BUILTIN);
-                    if !(builtin && builtin_before) {
-                        words.push(at);
-                    }
-                    builtin_before = builtin;
-                    last_is_mark = builtin;
-                    at = self.end_of_path(at) + 1;
-                    continue;
-                }
-                Kind::Mark(b'*' | b'&' | b'~') => last_is_mark = true,
-                Kind::Scope => {}
-                Kind::Mark(b'[') if self.tokens.get(at + 1).is_some_and(|token| token.is(b'[')) => {
-                    at = self.close(at).unwrap_or(at);
-                }
-                _ => break,
-            }
-            at += 1;
-        }
-        self.thin_out(words, at, last_is_mark, in_code);
-    }
-
     /// The last token of a path of names with type arguments.
-    fn end_of_path(&self, mut at: usize) -> usize {
+    pub(super) fn end_of_path(&self, mut at: usize) -> usize {
         loop {
             match self.tokens.get(at + 1).map(|token| token.kind) {
-                Some(Kind::Scope) if self.is_word(at + 2) => at += 2,
+                Some(Kind::Scope) if self.is_word(at + 2) && !self.is_in(at + 2, WordLists::NAME) => at += 2,
                 Some(Kind::Mark(b'<')) => match self.close_angle(at + 1) {
                     Some(close) => at = close,
                     None => return at,
@@ -250,106 +355,55 @@ impl Finder<'_> {
         }
     }
 
-    /// After `class` and the like: capitals before the name of a type with a body. Gives the token to go on with.
-    fn type_head(&mut self, mut at: usize) -> usize {
-        while self.is_capital(at) {
-            let end = self.end_of_use(at);
-            if !self.is_word(end + 1) {
-                break;
-            }
-            let after = self.end_of_path(end + 1) + 1;
-            let defines = match self.tokens.get(after).map(|token| token.kind) {
-                Some(Kind::Mark(b'{' | b':')) => true,
-                Some(Kind::Word) => self.is_in(after, WordLists::QUALIFIER) || self.is_capital(end + 1),
-                _ => false,
-            };
-            if !defines {
-                break;
-            }
-            at = self.take(at) + 1;
+    /// The last token of a use of a macro: its name, or the end of its arguments.
+    pub(super) fn end_of_use(&self, at: usize) -> usize {
+        match self.tokens.get(at + 1) {
+            Some(next) if next.is(b'(') => self.brackets.close(at + 1).unwrap_or(at),
+            _ => at,
         }
-        at
     }
 
-    /// Whether capitals at the start of a declaration are no part of it.
-    fn stands_alone(&self, at: usize, words: &[usize], in_code: bool) -> bool {
-        if !words.is_empty() || in_code {
-            return false;
-        }
+    /// Takes a use of a macro out, with its arguments. Gives its last token.
+    pub(super) fn take(&mut self, at: usize) -> usize {
         let end = self.end_of_use(at);
-        let next = end + 1;
-        let starts = self.is_in(next, WordLists::TYPE)
-            || self.is_in(next, WordLists::BLOCK)
-            || self.is_in(next, WordLists::START)
-            || self.is_in(next, WordLists::PARAMETER);
-        let apart = self.tokens.get(next).is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
-        if end == at {
-            return starts || (apart && self.is_line_of_its_own(at));
-        }
-        // With arguments and without a body or an end of its own.
-        starts || self.is_word(next) || apart
+        let (name, last) = (self.tokens[at].range(), self.tokens[end].range().end);
+        self.edits.push(Edit::blank(name.start..last));
+        self.uses.push(Use { name, kind: if end > at { SiteKind::Call } else { SiteKind::Read } });
+        end
     }
 
-    fn is_line_of_its_own(&self, at: usize) -> bool {
-        let range = self.tokens[at].range();
-        let before = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
-        let after = self.source[range.end..].iter().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
-        before && after
-    }
-
-    /// Of more words than a type and a name, those in capitals are none of both.
-    fn thin_out(&mut self, mut words: Words, end: usize, last_is_mark: bool, in_code: bool) {
-        let Some(mark) = self.tokens.get(end).map(|token| token.kind) else { return };
-        let opens = mark == Kind::Mark(b'(');
-        let names = |at: usize, mark: u8| self.tokens.get(at).is_some_and(|token| token.is(mark));
-        let encloses_name = opens && self.is_word(end + 1) && names(end + 2, b')') && names(end + 3, b'(');
-        let needed = if encloses_name
-            || opens && last_is_mark && self.tokens[end.saturating_sub(1)].kind != Kind::Word
-            || opens && words.last().is_some_and(|&last| self.is_in(last, WordLists::BUILTIN))
-        {
-            // The name is in the parentheses.
-            1
-        } else {
-            2
-        };
-        let mut trailing = None;
-        while words.len() > needed {
-            let before_name = if needed == 1 { words.len() } else { words.len() - 1 };
-            match words[..before_name].iter().position(|&word| self.is_capital(word)) {
-                Some(position) => {
-                    let word = words.remove(position);
-                    self.take(word);
-                }
-                None => {
-                    trailing = words.last().copied().filter(|&last| self.is_capital(last));
-                    break;
-                }
-            }
-        }
-        if let Some(last) = trailing {
-            let after = self.end_of_use(last) + 1;
-            if self.tokens.get(after).is_some_and(|token| matches!(token.kind, Kind::Mark(b';' | b'=' | b'{' | b','))) {
-                self.take(last);
-            }
-            return;
-        }
-        if opens && !in_code && !words.last().is_some_and(|&name| self.is_capital(name)) {
-            self.after_parameters(end);
-        }
-    }
-
-    /// Capitals between parameters and body.
-    fn after_parameters(&mut self, open: usize) {
-        let Some(close) = self.close(open) else { return };
-        let mut at = close + 1;
-        while self.is_word(at) || self.tokens.get(at).is_some_and(|token| token.is(b'&')) {
-            if self.is_capital(at) {
-                at = self.take(at) + 1;
-            } else if self.is_in(at, WordLists::QUALIFIER) {
-                at = self.end_of_use(at) + 1;
-            } else {
-                return;
+    /// Notes the words that are arguments by themselves, of a use of a macro that is taken out.
+    pub(super) fn note_arguments(&mut self, open: usize, close: usize) {
+        for at in open + 1..close {
+            let alone = |at: usize| matches!(self.tokens[at].kind, Kind::Mark(b'(' | b')' | b','));
+            if self.is_plain(at) && alone(at - 1) && alone(at + 1) && !self.is(at + 1, b'(') {
+                self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Read });
             }
         }
     }
+
+    /// A word in capitals right after a number.
+    fn suffix(&mut self, at: usize) {
+        if self.is_capital(at + 1) && !self.is(at + 2, b'(') {
+            self.take(at + 1);
+        }
+    }
+
+    pub(super) fn range(&self, first: usize, last: usize) -> Range<usize> {
+        self.tokens[first].range().start..self.tokens[last].range().end
+    }
+}
+
+impl Frame {
+    const NONE: Self = Self {
+        holds: Holds::Parens { cast: false },
+        open: 0,
+        statement: 0,
+        heads: false,
+        values: false,
+        in_code: false,
+        asked: false,
+        operands: false,
+        names: false,
+    };
 }

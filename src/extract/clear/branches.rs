@@ -1,8 +1,8 @@
 //! Conditions of the preprocessor. Between statements they are left to the parser, which reads every branch. Where they cut
 //! through a statement, the directives are blanked and one branch stays.
 
-use super::attributes::is_capital;
 use super::tokens::{Kind, Token};
+use super::words::is_capital;
 use crate::grammar::WordLists;
 use std::ops::Range;
 
@@ -39,16 +39,26 @@ enum Open {
 struct Settling<'a> {
     source: &'a [u8],
     tokens: &'a [Token],
-    blanks: Vec<Range<usize>>,
-    dropped: Vec<Range<usize>>,
+    settled: Settled,
 }
 
-/// What is to be blanked so that conditions only stand between statements, and the code that is lost by it.
-pub(super) fn settle(source: &[u8], tokens: &[Token]) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
-    let mut settling = Settling { source, tokens, blanks: Vec::new(), dropped: Vec::new() };
+/// What conditions come to.
+#[derive(Default)]
+pub(super) struct Settled {
+    /// What is to be blanked so that directives only stand between statements.
+    pub(super) blanks: Vec<Range<usize>>,
+    /// The code that is lost by it.
+    pub(super) dropped: Vec<Range<usize>>,
+    /// Other directives that are blanked, each with the end of its line.
+    pub(super) moved: Vec<Range<usize>>,
+}
+
+/// Settles the directives of a source.
+pub(super) fn settle(source: &[u8], tokens: &[Token]) -> Settled {
+    let mut settling = Settling { source, tokens, settled: Settled::default() };
     let mut open = Vec::new();
     settling.walk(0..tokens.len(), &mut open, None);
-    (settling.blanks, settling.dropped)
+    settling.settled
 }
 
 impl Settling<'_> {
@@ -75,12 +85,26 @@ impl Settling<'_> {
                 continue;
             }
             self.track(at, open, before);
-            if self.tokens[at].kind != Kind::Directive {
-                before = Some(at);
+            match self.tokens[at].kind {
+                Kind::Directive if !matches!(open.last(), None | Some(Open::Block)) => self.move_out(at),
+                Kind::Directive => {}
+                _ => before = Some(at),
             }
             at += 1;
         }
         before
+    }
+
+    /// Takes a directive out of a list, where a parser expects none.
+    fn move_out(&mut self, token: usize) {
+        if matches!(self.word_of(token), b"else" | b"elif" | b"elifdef" | b"elifndef" | b"endif" | b"if" | b"ifdef" | b"ifndef") {
+            return;
+        }
+        let range = self.tokens[token].range();
+        self.settled.blanks.push(range.clone());
+        if self.source.get(range.end) == Some(&b'\n') {
+            self.settled.moved.push(range.start..range.end + 1);
+        }
     }
 
     /// The condition that starts at a directive, if it ends before `end`.
@@ -132,8 +156,8 @@ impl Settling<'_> {
             }
             return last;
         }
-        self.blanks.extend(group.branches.iter().map(|branch| branch.directive.clone()));
-        self.blanks.push(group.end.clone());
+        self.settled.blanks.extend(group.branches.iter().map(|branch| branch.directive.clone()));
+        self.settled.blanks.push(group.end.clone());
         let chosen = group.branches.iter().position(|branch| !branch.never);
         let all = inside == Some(Open::Values) && group.branches.iter().all(|branch| self.net(branch.tokens.clone()) == Some(0));
         let mut last = before;
@@ -148,8 +172,8 @@ impl Settling<'_> {
             };
             if !branch.tokens.is_empty() {
                 let code = first.range().start..self.tokens[end].range().end;
-                self.blanks.push(code.clone());
-                self.dropped.push(code);
+                self.settled.blanks.push(code.clone());
+                self.settled.dropped.push(code);
             }
         }
         last
@@ -160,14 +184,23 @@ impl Settling<'_> {
         match self.tokens[token].kind {
             Kind::Mark(b';' | b'{' | b'}' | b':') => true,
             Kind::Mark(b',') => inside == Some(Open::Names),
-            Kind::Mark(b')') => self.called_word(token).is_some_and(|word| is_capital(word.bytes(self.source))),
+            Kind::Mark(b')') => self.called_word(token).is_some_and(|word| self.is_statement_macro(word)),
             Kind::Word => inside == Some(Open::Names) || is_capital(self.tokens[token].bytes(self.source)),
             _ => inside == Some(Open::Names),
         }
     }
 
+    /// Whether a word before parentheses needs no mark at the end of its statement: it is written like a macro, or stands alone.
+    fn is_statement_macro(&self, word: usize) -> bool {
+        let stands_alone = || match word.checked_sub(1).map(|before| self.tokens[before].kind) {
+            None | Some(Kind::Mark(b';' | b'{' | b'}') | Kind::Directive) => true,
+            Some(_) => false,
+        };
+        is_capital(self.tokens[word].bytes(self.source)) || stands_alone()
+    }
+
     /// The word before the parentheses that a token closes.
-    fn called_word(&self, close: usize) -> Option<&Token> {
+    fn called_word(&self, close: usize) -> Option<usize> {
         let mut depth = 0usize;
         for at in (0..=close).rev() {
             match self.tokens[at].kind {
@@ -175,8 +208,8 @@ impl Settling<'_> {
                 Kind::Mark(b'(') => {
                     depth -= 1;
                     if depth == 0 {
-                        let before = &self.tokens[at.checked_sub(1)?];
-                        return (before.kind == Kind::Word).then_some(before);
+                        let before = at.checked_sub(1)?;
+                        return (self.tokens[before].kind == Kind::Word).then_some(before);
                     }
                 }
                 _ => {}

@@ -1,4 +1,5 @@
-//! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path.
+//! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path. One
+//! that is searched outside first is only found in folders that are made to be searched.
 
 use super::{ImportTarget, Module, normal};
 use crate::model::facts::{Import, ImportKind};
@@ -31,14 +32,20 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
         return None;
     }
     let folder = program.path(file).directory();
-    if let Some(found) = normal(folder, &import.module).and_then(|path| program.whole().modules.file_at(&path)) {
+    let is_system = import.level > 0;
+    // A name in brackets is that of a neighbour only where nothing outside can have it.
+    let beside = normal(folder, &import.module).and_then(|path| program.whole().modules.file_at(&path));
+    if let Some(found) = beside {
         return Some(ImportTarget::module(Module::File(found)));
     }
     let name = import.module.rsplit('/').next()?;
     let ending = format!("/{}", import.module.trim_start_matches("./").trim_start_matches("../"));
     let candidates = program.whole().modules.includes.by_name.get(name)?.iter().copied().filter(|candidate| {
         let path = program.path(*candidate).as_str();
-        path == &ending[1..] || path.ends_with(&ending)
+        match path.strip_suffix(&ending) {
+            Some(searched) => !is_system || import.module.contains('/') || is_searched(searched, folder),
+            None => path == &ending[1..],
+        }
     });
     // The candidate that shares the longest folder with the including file.
     let shared = |candidate: FileId| {
@@ -47,4 +54,14 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     };
     let best = candidates.max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
     Some(ImportTarget::module(Module::File(best)))
+}
+
+/// Names of folders whose files others include by the path below them.
+const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
+
+/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies around the including file.
+fn is_searched(searched: &str, folder: &str) -> bool {
+    let last = searched.rsplit('/').next().unwrap_or(searched);
+    let around = folder.strip_prefix(searched).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    SEARCHED.contains(&last) || around
 }

@@ -1,0 +1,270 @@
+//! Statements and arguments that only a preprocessor makes readable: macros that head statements, types as arguments, texts
+//! for an assembler.
+
+use super::attributes::Finder;
+use super::tokens::{Kind, Token};
+use super::words::Definition;
+use super::{Edit, Use};
+use crate::grammar::WordLists;
+use crate::model::SiteKind;
+
+impl Finder<'_> {
+    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement begins. Gives where that is.
+    pub(super) fn statement_macro(&mut self, at: usize) -> Option<usize> {
+        if self.is_capital(at) && self.is_plain(at) && self.stands_for_statement(at) {
+            self.take(at);
+            return Some(at + 1);
+        }
+        if !self.is_plain(at) || !self.is(at + 1, b'(') {
+            return None;
+        }
+        let close = self.brackets.close(at + 1)?;
+        let next = close + 1;
+        let ends = match self.tokens.get(next).map(|token| token.kind) {
+            Some(Kind::Mark(b'{' | b'}')) => true,
+            Some(Kind::Word) if !self.is_plain(next) => {
+                !self.is_in(next, WordLists::QUALIFIER) || self.is_on_new_line(close, next)
+            }
+            Some(Kind::Word) => self.is_on_new_line(close, next) || self.is(next + 1, b'('),
+            _ => false,
+        };
+        if ends && !self.end_statement(close) && self.is(next, b'}') {
+            // No room for a mark: nothing is left to be ended.
+            self.take(at);
+            self.note_arguments(at + 1, close);
+        }
+        ends.then_some(next)
+    }
+
+    /// Whether a word without arguments is a statement, or the head of a block.
+    fn stands_for_statement(&self, at: usize) -> bool {
+        self.is(at + 1, b'{') || self.is(at + 1, b'}') || (self.is_word(at + 1) && self.is_on_new_line(at, at + 1))
+    }
+
+    /// `do { … } each(a, b);`: the word that goes on with a loop is read as that of the language.
+    pub(super) fn after_loop(&mut self, at: usize) {
+        const WHILE: &[u8] = b"while";
+        let Some(token) = self.tokens.get(at).filter(|_| self.is_plain(at) && self.is(at + 1, b'(')) else { return };
+        let name = token.range();
+        if name.len() < WHILE.len() {
+            return;
+        }
+        self.edits.push(Edit::blank(name.clone()));
+        for (byte, letter) in (name.start..).zip(WHILE) {
+            self.edits.push(Edit { range: byte..byte + 1, first: *letter });
+        }
+        self.uses.push(Use { name, kind: SiteKind::Call });
+    }
+
+    /// A macro among the names of an enumeration: it is taken out, with its value and the comma behind it.
+    pub(super) fn enumerator(&mut self, mut at: usize) {
+        while self.is_plain(at) && self.is(at + 1, b'(') {
+            let Some(close) = self.brackets.close(at + 1) else { return };
+            let mut next = close + 1;
+            if self.is(next, b'=') {
+                let ends = |token: &Token| matches!(token.kind, Kind::Mark(b',' | b'}' | b';') | Kind::Directive);
+                while self.tokens.get(next).is_some_and(|token| !ends(token)) {
+                    next = if self.is(next, b'(') { self.brackets.close(next).unwrap_or(next) } else { next } + 1;
+                }
+            }
+            let goes_on = self.is(next, b',');
+            next += usize::from(goes_on);
+            self.edits.push(Edit::blank(self.range(at, next - 1)));
+            self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
+            if goes_on {
+                // The walk comes to what follows the comma.
+                return;
+            }
+            at = next;
+        }
+    }
+
+    pub(super) fn is_line_of_its_own(&self, at: usize) -> bool {
+        let range = self.tokens[at].range();
+        let before = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
+        let after = self.source[range.end..].iter().take_while(|&&byte| byte != b'\n').all(u8::is_ascii_whitespace);
+        before && after
+    }
+
+    pub(super) fn is_on_new_line(&self, before: usize, at: usize) -> bool {
+        self.source[self.tokens[before].range().end..self.tokens[at].range().start].contains(&b'\n')
+    }
+
+    /// Puts the mark that ends a statement into the white space behind a token; whether there is any.
+    fn end_statement(&mut self, at: usize) -> bool {
+        let start = self.tokens[at].range().end;
+        let end = self.tokens.get(at + 1).map_or(self.source.len(), |next| next.range().start);
+        // Not into a comment.
+        let gap = self.source[start..end].iter().take_while(|byte| byte.is_ascii_whitespace());
+        let place = gap.into_iter().position(|byte| matches!(byte, b' ' | b'\t')).map(|place| start + place);
+        if let Some(place) = place {
+            self.edits.push(Edit { range: place..place + 1, first: b';' });
+        }
+        place.is_some()
+    }
+
+    /// After the colon of a case, whose range (`1 ... 3`) is left with its first value.
+    pub(super) fn after_case(&mut self, at: usize) -> Option<usize> {
+        if self.tokens[at].bytes(self.source) != b"case" {
+            return None;
+        }
+        let rest = &self.tokens[at..];
+        let colon =
+            rest.iter().position(|token| matches!(token.kind, Kind::Mark(b':' | b';' | b'{' | b'}') | Kind::Directive))?;
+        if !rest[colon].is(b':') || rest[..colon].iter().any(|token| token.is(b'?')) {
+            return None;
+        }
+        let dots = rest[..colon].windows(3).position(|three| three.iter().all(|token| token.is(b'.')));
+        if let Some(dots) = dots {
+            self.edits.push(Edit::blank(self.range(at + dots, at + colon - 1)));
+        }
+        Some(at + colon + 1)
+    }
+
+    /// Blanks text for an assembler with its operands. Gives the token after it.
+    pub(super) fn assembler(&mut self, at: usize) -> usize {
+        let mut open = at + 1;
+        while self.is_word(open) {
+            open += 1;
+        }
+        let closes = if self.is(open, b'(') || self.is(open, b'{') { self.brackets.close(open) } else { None };
+        let Some(close) = closes else { return at + 1 };
+        self.edits.push(Edit::blank(self.range(at, close)));
+        close + 1
+    }
+
+    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the token after them.
+    pub(super) fn assembly(&mut self, at: usize) -> usize {
+        let rest = self.tokens[at..].iter().position(|token| token.kind == Kind::Directive);
+        let end = rest.map_or(self.tokens.len(), |rest| at + rest);
+        self.edits.push(Edit::blank(self.range(at, end - 1)));
+        end
+    }
+
+    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its place.
+    pub(super) fn type_argument(&mut self, start: usize) -> bool {
+        if self.is(start, b'.') && self.is_plain(start + 1) && self.is(start + 2, b'=') {
+            // A member of a value that the macro makes.
+            self.edits.push(Edit::blank(self.range(start, start + 2)));
+            return true;
+        }
+        if self.is(start, b',') || self.is(start, b')') && self.is(start - 1, b',') {
+            return self.empty_argument(start);
+        }
+        let (mut at, mut named, mut is_type, mut words) = (start, None, false, 0);
+        while let Some(token) = self.tokens.get(at) {
+            match token.kind {
+                Kind::Word if self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER)) => is_type = true,
+                Kind::Word if self.is_plain(at) => {
+                    words += 1;
+                    named = named.or(Some(at));
+                }
+                Kind::Mark(b'*') if words > 0 || is_type => {
+                    // Only a type ends with one.
+                    is_type |= matches!(self.tokens.get(at + 1).map(|next| next.kind), Some(Kind::Mark(b',' | b')' | b'*')));
+                }
+                Kind::Mark(b',' | b')') => break,
+                Kind::Mark(b'+' | b'-' | b'=' | b'<' | b'>' | b'&' | b'|' | b'/' | b'%' | b'^' | b'!' | b'~')
+                    if words == 0 && !is_type =>
+                {
+                    return self.operator_argument(start);
+                }
+                _ => return false,
+            }
+            at += 1;
+        }
+        if !is_type || at == start {
+            return false;
+        }
+        self.edits.push(Edit { range: self.range(start, at - 1), first: b'0' });
+        if let Some(named) = named {
+            self.uses.push(Use { name: self.tokens[named].range(), kind: SiteKind::Type });
+        }
+        true
+    }
+
+    /// An argument that is left out: the last one with its comma, another one as a number, where there is room for it.
+    fn empty_argument(&mut self, at: usize) -> bool {
+        let start = self.tokens[at - 1].range();
+        if self.is(at, b')') {
+            self.edits.push(Edit::blank(start));
+            return true;
+        }
+        let gap = start.end..self.tokens[at].range().start;
+        let place = gap
+            .clone()
+            .find(|&byte| self.source[byte] == b' ')
+            .filter(|_| self.source[gap.clone()].iter().all(u8::is_ascii_whitespace));
+        if let Some(place) = place {
+            self.edits.push(Edit { range: place..place + 1, first: b'0' });
+        } else if self.source[gap.clone()].starts_with(b" ") {
+            self.edits.push(Edit { range: gap.start..gap.start + 1, first: b'0' });
+        }
+        true
+    }
+
+    /// An argument of nothing but an operator.
+    fn operator_argument(&mut self, start: usize) -> bool {
+        let mut at = start;
+        while self.tokens.get(at).is_some_and(|token| {
+            matches!(
+                token.kind,
+                Kind::Mark(b'+' | b'-' | b'*' | b'=' | b'<' | b'>' | b'&' | b'|' | b'/' | b'%' | b'^' | b'!' | b'~')
+            )
+        }) {
+            at += 1;
+        }
+        if !self.is(at, b',') && !self.is(at, b')') {
+            return false;
+        }
+        self.edits.push(Edit { range: self.range(start, at - 1), first: b'0' });
+        true
+    }
+
+    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a member only its first name is
+    /// read; an argument that is left out reads as a number.
+    pub(super) fn around_parens(&mut self, open: usize) {
+        let Some(before) = open.checked_sub(1).filter(|before| self.is_word(*before)) else { return };
+        let Some(close) = self.brackets.close(open) else { return };
+        if self.is_plain(before) && self.tokens.get(close + 1).is_some_and(|next| next.kind == Kind::Text) {
+            self.take(before);
+        } else if self.is_in(before, WordLists::MEMBER) && self.is_word(close.saturating_sub(1)) | self.is(close - 1, b']') {
+            // Nobody writes longer ones.
+            let path = (open + 1..close).rev().take(100).take_while(|&at| !self.is(at, b',')).last().unwrap_or(close);
+            if path + 1 < close && self.is_plain(path) && self.is(path - 1, b',') {
+                self.edits.push(Edit::blank(self.range(path + 1, close - 1)));
+            }
+        }
+    }
+
+    /// Blanks comments in the replacement of a macro and the mark behind the name of its last parameter: no grammar reads them.
+    pub(super) fn definition(&mut self, at: usize) {
+        let token = self.tokens[at].range();
+        let text = &self.source[token.clone()];
+        let Some(definition) = Definition::read(text) else { return };
+        if let Some(parameters) = definition.parameters
+            && let Some(name) = parameters
+                .strip_suffix(b"...")
+                .filter(|rest| rest.last().is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_'))
+        {
+            let start = token.start + (name.as_ptr() as usize - text.as_ptr() as usize) + name.len();
+            self.edits.push(Edit::blank(start..start + 3));
+        }
+        let mut from = 0;
+        while let Some(start) = memchr::memmem::find(&text[from..], b"/*").map(|start| from + start) {
+            let Some(end) = memchr::memmem::find(&text[start + 2..], b"*/").map(|end| start + end + 4) else { return };
+            let mut start = start;
+            for line in text[start..end].split_inclusive(|byte| *byte == b'\n') {
+                self.edits.push(Edit::blank(token.start + start..token.start + start + line.len()));
+                start += line.len();
+                // The directive goes on behind the comment.
+                let last = line.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line).len());
+                if let Some(last) = last.filter(|last| *last > 0) {
+                    let place = token.start + start - line.len() + last - 1;
+                    self.edits.push(Edit { range: place..place + 1, first: b'\\' });
+                }
+            }
+            from = end;
+        }
+    }
+}

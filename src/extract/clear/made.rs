@@ -1,0 +1,195 @@
+//! Definitions that macros make: the head of a body that is written like a call. Knows the macros of the same file; of others
+//! it takes the shape.
+
+use super::attributes::Finder;
+use super::tokens::{Kind, Token, tokens};
+use super::words::Definition;
+use super::{Edit, Made, Use};
+use crate::grammar::{Preprocessor, WordLists};
+use crate::model::SiteKind;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// How deep macros that are replaced by others are followed.
+const DEPTH: usize = 8;
+
+impl Finder<'_> {
+    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that follows.
+    pub(super) fn made(&mut self, start: usize) -> bool {
+        let mut at = start;
+        while self.is_in(at, WordLists::START.and(WordLists::QUALIFIER)) && !self.is(at + 1, b'(') {
+            at += 1;
+        }
+        if !self.is_attribute(at) || !self.is(at + 1, b'(') {
+            return false;
+        }
+        let word = self.tokens[at].bytes(self.source);
+        let Some(close) = self.brackets.close(at + 1).filter(|close| *close > at + 2 && self.is(*close + 1, b'{')) else {
+            return false;
+        };
+        if self.tests.iter().any(|test| test.as_bytes() == word) {
+            return false;
+        }
+        let arguments = self.arguments(at + 1, close);
+        let Some(anchor) = arguments.iter().find(|argument| self.is_one_word(argument)).map(|argument| argument.start) else {
+            return false;
+        };
+        let (name, is_known) = self.name_made(at, &arguments, anchor);
+        let is_typed = self.rewrite(at, close, &arguments, anchor);
+        self.made.push(Made { head: self.range(at, close), name, is_known, is_typed });
+        self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
+        true
+    }
+
+    /// The arguments between two parentheses, as ranges of tokens.
+    fn arguments(&self, open: usize, close: usize) -> Vec<Range<usize>> {
+        let mut arguments = Vec::new();
+        let (mut start, mut at) = (open + 1, open + 1);
+        while at < close {
+            match self.tokens[at].kind {
+                Kind::Mark(b'(' | b'[' | b'{') => at = self.brackets.close(at).unwrap_or(at),
+                Kind::Mark(b',') => {
+                    arguments.push(start..at);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        arguments.push(start..close);
+        arguments
+    }
+
+    fn is_one_word(&self, argument: &Range<usize>) -> bool {
+        argument.len() == 1 && self.is_plain(argument.start)
+    }
+
+    /// The name that the macro gives what it makes, and whether its replacement says so; else it is that of its first arguments.
+    fn name_made(&self, at: usize, arguments: &[Range<usize>], anchor: usize) -> (String, bool) {
+        let text = |argument: &Range<usize>| match argument.is_empty() {
+            true => String::new(),
+            false => String::from_utf8_lossy(&self.source[self.range(argument.start, argument.end - 1)]).into_owned(),
+        };
+        let texts: Vec<String> = arguments.iter().map(text).collect();
+        let name = String::from_utf8_lossy(self.tokens[at].bytes(self.source)).into_owned();
+        if let Some(made) = Replacements::of(self.rules, self.source, self.tokens).made_by(&name, &texts) {
+            return (made, true);
+        }
+        match arguments.len() > 1 && arguments.iter().all(|argument| self.is_one_word(argument)) {
+            true => (texts.join("_"), false),
+            false => (text(&(anchor..anchor + 1)), false),
+        }
+    }
+
+    /// Leaves a head that a parser reads as that of a function: its name, and where types and names take turns, its parameters.
+    fn rewrite(&mut self, at: usize, close: usize, arguments: &[Range<usize>], anchor: usize) -> bool {
+        let rest = &arguments[1..];
+        let are_types = |argument: &Range<usize>| {
+            argument
+                .clone()
+                .any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER)) || self.is(at, b'*'))
+                || argument.len() == 1
+        };
+        let pairs = rest.len() >= 2
+            && rest.len().is_multiple_of(2)
+            && arguments[0].start == anchor
+            && rest.chunks(2).all(|pair| are_types(&pair[0]) && self.is_one_word(&pair[1]))
+            && rest.chunks(2).any(|pair| {
+                pair[0].clone().any(|at| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN)) || self.is(at, b'*'))
+            });
+        let name = self.tokens[at].range();
+        if pairs && name.len() >= 3 {
+            for (byte, letter) in (name.start..).zip(*b"int") {
+                self.edits.push(Edit { range: byte..byte + 1, first: letter });
+            }
+            self.edits.push(Edit::blank(name.start + 3..self.tokens[at + 1].range().end));
+            let comma = self.tokens[arguments[0].end].range();
+            self.edits.push(Edit { range: comma, first: b'(' });
+            for pair in rest.chunks(2) {
+                self.edits.push(Edit::blank(self.tokens[pair[0].end].range()));
+            }
+            return true;
+        }
+        let (open, end) = (self.tokens[at + 1].range().end, self.tokens[close].range().start);
+        let anchor = self.tokens[anchor].range();
+        self.edits.push(Edit::blank(open..anchor.start));
+        self.edits.push(Edit::blank(anchor.end..end));
+        false
+    }
+}
+
+/// The macros of a file that have parameters.
+struct Replacements<'s> {
+    rules: &'s Preprocessor,
+    by_name: FxHashMap<&'s str, (Vec<&'s str>, &'s [u8])>,
+}
+
+impl<'s> Replacements<'s> {
+    fn of(rules: &'s Preprocessor, source: &'s [u8], tokens: &[Token]) -> Self {
+        let definitions = tokens.iter().filter(|token| token.kind == Kind::Directive);
+        let definitions = definitions.filter_map(|token| Definition::read(token.bytes(source)));
+        let read = |definition: Definition<'s>| {
+            let text = |bytes: &'s [u8]| std::str::from_utf8(bytes).ok();
+            let parameters = text(definition.parameters?)?.split(',').map(str::trim).collect();
+            Some((text(definition.name)?, (parameters, definition.replacement)))
+        };
+        Self { rules, by_name: definitions.filter_map(read).collect() }
+    }
+
+    /// The name of the function whose head a use of a macro is replaced with.
+    fn made_by(&self, name: &str, arguments: &[String]) -> Option<String> {
+        let (mut name, mut arguments) = (name.to_owned(), arguments.to_vec());
+        for depth in 0..DEPTH {
+            let Some((parameters, replacement)) = self.by_name.get(&*name) else {
+                return (depth > 0).then_some(name);
+            };
+            let words = self.replaced(parameters, replacement, &arguments);
+            let (callee, given) = last_call(&words)?;
+            (name, arguments) = (callee, given);
+        }
+        None
+    }
+
+    /// The pieces of a replacement with arguments in the places of parameters, those that are pasted as one.
+    fn replaced(&self, parameters: &[&str], replacement: &[u8], arguments: &[String]) -> Vec<String> {
+        let mut words: Vec<String> = Vec::new();
+        let mut marks = 0;
+        for token in tokens(self.rules, replacement) {
+            let text = token.text(replacement);
+            if token.is(b'#') {
+                marks += 1;
+                continue;
+            }
+            let text = match parameters.iter().position(|parameter| *parameter == text) {
+                Some(position) => arguments.get(position).cloned().unwrap_or_default(),
+                None if text == "__VA_ARGS__" => arguments.get(parameters.len() - 1..).unwrap_or_default().join(","),
+                None => text.to_owned(),
+            };
+            match words.last_mut() {
+                Some(last) if marks >= 2 => last.push_str(&text),
+                _ => words.push(text),
+            }
+            marks = 0;
+        }
+        words
+    }
+}
+
+/// What is called at the end of a text, with its arguments.
+fn last_call(words: &[String]) -> Option<(String, Vec<String>)> {
+    let mut depth = 0usize;
+    let close = words.iter().rposition(|word| word == ")").filter(|close| close + 1 == words.len())?;
+    let open = (0..=close).rev().find(|&at| {
+        match words[at].as_str() {
+            ")" => depth += 1,
+            "(" => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    let name = words.get(open.checked_sub(1)?)?;
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') && !name.is_empty();
+    let given = words[open + 1..close].concat();
+    let given = given.split(',').map(|argument| argument.trim().to_owned()).collect();
+    is_word.then(|| (name.clone(), given))
+}
