@@ -18,8 +18,8 @@ const TESTS: usize = 4;
 const CONNECTIONS: usize = 4;
 /// The part of the room for the symbols that come next: half.
 const OTHERS_PART: usize = 2;
-/// The part of the budget for source: a quarter.
-const SOURCE_PART: usize = 4;
+/// The part of the budget for source: a fifth.
+const SOURCE_PART: usize = 5;
 /// Bytes of a header on the line of a symbol that comes next.
 const SHORT_HEADER: usize = 48;
 
