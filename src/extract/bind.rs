@@ -215,10 +215,13 @@ impl<'t> Walker<'t> {
         }
         let pending = std::mem::take(&mut self.pending);
         let value = right_node.map_or(ExprId::NONE, |right| self.visit(right, READ));
-        let before = if *reads { self.visit(left_node, READ) } else { ExprId::NONE };
+        let before = if *reads && !self.in_target { self.visit(left_node, READ) } else { ExprId::NONE };
         self.pending = pending;
         let how = if *declares && !*reads { Bind::AssignNew } else { Bind::AssignKnown };
+        let in_target = self.in_target;
+        self.in_target |= *reads;
         self.bind_pattern(left_node, Flow { ty, value: if *reads { ExprId::NONE } else { value }, node }, how);
+        self.in_target = in_target;
         if *reads && !value.is_some() { before } else { value }
     }
 

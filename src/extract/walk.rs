@@ -29,6 +29,9 @@ pub(super) struct Walker<'t> {
     pub(super) around: Surroundings,
     pub(super) pending: Pending<'t>,
     pub(super) in_macro: bool,
+    /// Whether the target of an assignment is visited that was visited as a value before: what is assigned to in it is not visited twice
+    /// again, or each level would double the visits.
+    pub(super) in_target: bool,
     /// A definition (by its node's id) that is the only one under its keyword, and the node with the keyword.
     pub(super) whole: Option<(usize, Node<'t>)>,
     /// Type parameters written around the definition that comes next.
@@ -72,6 +75,7 @@ impl<'t> Walker<'t> {
             around: Surroundings::NONE,
             pending: Pending::default(),
             in_macro: false,
+            in_target: false,
             whole: None,
             waiting_type_params: None,
             exported_names: Vec::new(),

@@ -84,6 +84,16 @@ fn folders() -> Files {
     files([("pkg/package.json", manifest), ("main.ts", main), ("pkg/h.ts", "export function h() {}\n".to_owned())])
 }
 
+/// Increments of elements whose place an increment gives, and so on.
+fn increments() -> Files {
+    let levels = 200;
+    let (java, script) = ("x[--".repeat(levels), "x[y -= ".repeat(levels));
+    let java = format!("class A {{\n  void f(int[] x) {{ --{java}x[0]{}; g(); }}\n  void g() {{}}\n}}\n", "]".repeat(levels));
+    let script = format!("function g() {{}}\nfunction f(x, y) {{ {script}0{} += 1; g(); }}\n", "]".repeat(levels));
+    let nested = format!("function h(a) {{ {}a[0]{} += 1; g(); }}\n", "a[".repeat(levels), " += 1]".repeat(levels));
+    files([("A.java", java), ("a.js", script + &nested)])
+}
+
 /// Tuples, each of two of the one before, and a choice between two of them.
 fn tuples() -> Files {
     let chain = |name: &str| (1..60).map(|n| format!("{name}{n} = ({name}{0}, {name}{0})\n", n - 1)).collect::<String>();
@@ -205,6 +215,11 @@ fn types_that_double_come_to_an_end() {
 fn bases_and_types_without_an_end_come_to_one() {
     holds("bases", bases, &["go resolved b.py", "go external -"]);
     holds("pointers", pointers, &["g resolved p.go"]);
+}
+
+#[test]
+fn assignments_in_targets_of_assignments_come_to_an_end() {
+    holds("increments", increments, &["g resolved A.java", "g resolved a.js"]);
 }
 
 #[test]

@@ -71,7 +71,6 @@ fn what_is_not_there_is_an_error_of_the_protocol_in_the_code_of_the_era() {
         ("cograph://nosuch/zz", -32002),
         ("cograph://outline/zz.py", -32002),
         ("cograph://symbol/zz", -32002),
-        ("cograph://symbol/helper", -32602),
         ("cograph://symbol/", -32602),
         ("cograph://outline/../repository/a.py", -32602),
         ("cograph://outline/x/%2E%2E/%2e%2e/a.py", -32602),

@@ -143,10 +143,11 @@ impl Finder<'_> {
                         frame.asked = true;
                     }
                 }
-                Kind::Mark(b'>') if inside.is_none_or(|frame| !matches!(frame.holds, Holds::Parens { .. } | Holds::Index)) => {
-                    if self.ends_parameters_of_type(statement, at) {
-                        statement = at + 1;
-                    }
+                Kind::Mark(b'>')
+                    if inside.is_none_or(|frame| !matches!(frame.holds, Holds::Parens { .. } | Holds::Index))
+                        && self.ends_parameters_of_type(statement, at) =>
+                {
+                    statement = at + 1;
                 }
                 Kind::Text if at == statement + 1 => statement = at + 1,
                 Kind::Text if self.is_plain(at + 1) && self.is(at + 2, b'(') => drop(self.take(at + 1)),
@@ -290,9 +291,9 @@ impl Finder<'_> {
             let name = names.clone().find(|&at| !self.is_attribute(at)).or_else(|| names.last());
             let typedef = self.is_word(statement) && self.tokens[statement].bytes(self.source) == b"typedef";
             Holds::Members { name, typedef }
-        } else if !has(WordLists::BLOCK) && (parameters || statement == brace || self.is_in(statement, WordLists::STATEMENT)) {
-            Holds::Statements
-        } else if inside.is_some_and(|frame| frame.holds == Holds::Statements) && !has(WordLists::LIST) {
+        } else if !has(WordLists::BLOCK) && (parameters || statement == brace || self.is_in(statement, WordLists::STATEMENT))
+            || inside.is_some_and(|frame| frame.holds == Holds::Statements) && !has(WordLists::LIST)
+        {
             Holds::Statements
         } else {
             Holds::Declarations

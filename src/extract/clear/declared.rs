@@ -254,16 +254,14 @@ impl Finder<'_> {
     /// Words that the file itself defines as nothing.
     fn take_known(&mut self, head: &mut Head, opens: bool) {
         let last = head.parts.len().saturating_sub(1);
-        let mut position = 0;
         let parts = std::mem::take(&mut head.parts);
-        for (part, at) in parts {
+        for (position, (part, at)) in parts.into_iter().enumerate() {
             let is_name = opens && position == last;
             if part == Part::Name && !is_name && last > 0 && self.known.is_nothing(self.tokens[at].bytes(self.source)) {
                 self.take(at);
             } else {
                 head.parts.push((part, at));
             }
-            position += 1;
         }
     }
 
