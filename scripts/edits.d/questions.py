@@ -19,6 +19,9 @@ STATEMENTS = [
 
 Question = tuple[str, dict]
 
+# What stands above the lines of text that have the name of a symbol.
+TEXT = "the name in text that no reference accounts for:"
+
 
 def sample(rng: random.Random, now: Content, before: Content | None, touched: set[str]) -> list[Question]:
     """Questions about what has just changed, and about anything."""
@@ -61,6 +64,8 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
     lines = answer.text.split("\n")
     if tool == "status":
         lines = _of_the_repository(lines)
+    if tool in ("trace", "references"):
+        lines = _without_text(lines)
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
     # The first answer of a session names the repository as well, and says what names are.
@@ -78,6 +83,16 @@ def _unordered(tool: str, text: str, cut: bool) -> str:
     words = {word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}
     # A path stands before what is in the file, but not where the one in question comes first.
     return "\n".join(sorted(word for word in words if not word.endswith(":")))
+
+
+def _without_text(lines: list[str]) -> list[str]:
+    """Without the lines of text that have a name: they are searched for so long and no longer, whichever process does it."""
+    kept, inside = [], False
+    for line in lines:
+        inside = line == TEXT or (inside and re.fullmatch(r".*: \d+(, \d+)*", line) is not None)
+        if not inside and not line.startswith(("`grep` with `word`", "… ")):
+            kept.append(re.sub(r"; (its name stands (in \d+ lines?|nowhere else)|\d+ files? not searched)[^·;]*", "", line))
+    return kept
 
 
 def _of_the_repository(lines: list[str]) -> list[str]:
