@@ -45,10 +45,10 @@ fn a_name_in_text_that_no_language_reads_is_shown() {
 }
 
 #[test]
-fn a_name_that_stands_nowhere_else_is_said_to() {
+fn where_every_line_with_the_name_is_accounted_for_that_is_said() {
     for command in ["references", "trace"] {
         let answer = asked(&[command, "lonely"]);
-        assert!(answer.contains("; its name stands nowhere else in the files that are text"), "{answer}");
+        assert!(answer.contains("; every other line with its name belongs to a symbol or reference that is known"), "{answer}");
     }
 }
 

@@ -19,7 +19,7 @@ BYTES_OF_A_TOKEN = 4
 
 # `Container.name:12,34` in the list of callers of one file, with the marks that a caller may have.
 ENTRY = re.compile(r"(?:^|, )(?P<name>[^:]+?(?::[^:\d][^:]*?)*):(?P<lines>\d+(?:,\d+)*)(?=, |$)")
-# The first line about a meaning names the callee's file; `…/` stands for its directory.
+# The first line about a meaning names the callee's file; `…/` is its directory.
 HEAD = re.compile(r"callers? of .*\((?P<path>[^()]+):\d+\)")
 THERE = "…/"
 # What follows is not the list of callers: sites that were not followed, and notes.

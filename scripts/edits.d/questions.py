@@ -91,7 +91,7 @@ def _without_text(lines: list[str]) -> list[str]:
     for line in lines:
         inside = line == TEXT or (inside and re.fullmatch(r".*: \d+(, \d+)*", line) is not None)
         if not inside and not line.startswith(("`grep` with `word`", "… ")):
-            kept.append(re.sub(r"; (its name stands (in \d+ lines?|nowhere else)|\d+ files? not searched)[^·;]*", "", line))
+            kept.append(re.sub(r"; (its name stands in \d+ lines?|every other line with its name|\d+ files? not searched)[^·;]*", "", line))
     return kept
 
 

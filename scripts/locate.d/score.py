@@ -38,7 +38,7 @@ def judge(task, found):
         shown = set()
         for item in functions[:most]:
             shown.add(f"{item.path}:{item.name}")
-            # A change of a constructor is told as one of the type.
+            # A change of a constructor is shown as one of the type.
             container, _, own = item.name.rpartition(".")
             if container and (item.kind == "constructor" or own == "__init__"):
                 shown.add(f"{item.path}:{container}")

@@ -88,7 +88,7 @@ impl Jobs {
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
     ///
-    /// A run that is under way may have looked at a file before it changed, or not look at it at all ([`Job::takes_in`]). Whoever must
+    /// A run that is under way may have looked at a file before it changed, or not look at it at all ([`Job::takes_in`]). A caller that must
     /// know compares again afterwards (`freshness`) and starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)

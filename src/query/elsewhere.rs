@@ -41,7 +41,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Whether the symbol's name stands nowhere else in the repository.
+    /// Whether no value and no unaccounted line was found, and all text was searched.
     pub fn is_nowhere(&self) -> bool {
         self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0
     }

@@ -48,7 +48,7 @@ impl<'s> Known<'s> {
         Self { nothing: nothing.into_iter().filter(|(_, all)| *all).map(|(name, _)| name).collect() }
     }
 
-    /// Whether a word stands for nothing that a declaration needs, as the file itself says.
+    /// Whether a word expands to nothing that a declaration needs, as the file itself says.
     pub(super) fn is_nothing(&self, word: &[u8]) -> bool {
         !self.nothing.is_empty() && self.nothing.contains(word)
     }

@@ -142,7 +142,7 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
     Ok(Chosen { files: scored.into_iter().map(|(_, file)| file).collect(), rarity, frequency, is_partial })
 }
 
-/// How telling a word is that so many of so many have.
+/// The inverse document frequency of a word: `all` files or symbols, `having` of which have it.
 pub(super) fn rarity(all: f64, having: f64) -> f64 {
     (1.0 + ((all - having).max(0.0) + 0.5) / (having + 0.5)).ln().powf(weight::RARITY)
 }

@@ -43,7 +43,7 @@ impl<A: Answer> Answer for Unused<A> {
             page.note("`grep` with `word` searches all files");
         }
         if said.is_empty() {
-            said.push("its name stands nowhere else in the files that are text".to_owned());
+            said.push("every other line with its name belongs to a symbol or reference that is known".to_owned());
         }
         format!("{first}; {}", said.join("; "))
     }
