@@ -64,6 +64,11 @@ impl Question {
         Self(identity ^ 0x5bd1_e995_9e37_79b9)
     }
 
+    /// What the files of a package bind to a name outside of everything.
+    pub(super) fn member_of_package(identity: u64, name: &str) -> Self {
+        Self::of(identity, name)
+    }
+
     /// How namespaces lie in each other, and what opens which.
     pub(super) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
 

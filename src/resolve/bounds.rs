@@ -11,7 +11,7 @@ use crate::model::facts::FileFacts;
 /// Steps that the resolution of a file may take, whatever its size, and for each fact of it. The files of Django take one for a fact
 /// at most, and no file of the Linux kernel reaches the end.
 const STEPS: u64 = 500_000;
-const STEPS_A_FACT: u64 = 100;
+const STEPS_A_FACT: u64 = 20;
 
 /// Nodes of the largest type: what contains a larger one is not known.
 const LARGEST_TYPE: u32 = 2_000;

@@ -430,15 +430,9 @@ impl<'a> Resolver<'_, 'a> {
     }
 
     fn package_member(&mut self, package: u32, name: Name) -> Option<Entity> {
-        let mut symbols = Symbols::new();
-        let files = self.program.package_files(package);
-        self.budget.take(files.len() / 8);
-        for &file in files {
-            let unit = self.program.known(file);
-            let bound = self.program.bindings(file, unit, ScopeId(0), name);
-            let bound = bound.filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-            symbols.extend(bound.map(|(_, binding)| SymbolRef { file, symbol: binding.symbol }));
-        }
+        let found = self.program.package_member(package, name)?;
+        self.budget.take(found.len());
+        let mut symbols = found.clone();
         symbols.retain(|symbol| self.is_wanted(*symbol));
         (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
     }

@@ -17,6 +17,7 @@ use super::tables::{Head, Tables};
 use super::unit::Unit;
 use super::{Name, Program};
 use crate::grammar::{Language, ModuleSystem};
+use crate::model::RepoPath;
 use crate::model::facts::{Import, ImportId};
 use crate::model::graph::FileId;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
@@ -70,7 +71,7 @@ pub(super) struct Package {
 
 impl Package {
     fn new(language: &'static Language, name: String) -> Self {
-        let identity = FxBuildHasher.hash_one((family(language), name.as_str()));
+        let identity = package_identity(language, &name);
         Self { name, files: Vec::new(), identity, language }
     }
 }
@@ -107,16 +108,7 @@ impl Modules {
         for (id, file) in tables.ids().zip(&tables.files) {
             modules.by_path.insert(file.path.as_str().to_owned(), id);
             let Some(head) = tables.head(id) else { continue };
-            let rules = &head.language.manifest.modules;
-            let (name, separator) = match rules.system {
-                ModuleSystem::DeclaredPackages => {
-                    (head.package.as_deref().unwrap_or_default().to_owned(), rules.separator.as_str())
-                }
-                // No path of an import has a blank in it.
-                _ if is_beside(head) => (format!("{} beside", file.path.directory()), "/"),
-                _ => (file.path.directory().to_owned(), "/"),
-            };
-            modules.add_to_package(head.language, name, separator, id);
+            modules.add_to_package(head, &file.path, id);
         }
         modules.dotted = dotted::Index::new(&modules);
         modules.includes = includes::Index::new(tables);
@@ -126,7 +118,8 @@ impl Modules {
         modules
     }
 
-    fn add_to_package(&mut self, language: &'static Language, name: String, separator: &str, file: FileId) {
+    fn add_to_package(&mut self, head: &Head, path: &RepoPath, file: FileId) {
+        let (language, name, separator) = (head.language, package_name(head, path), package_separator(head.language));
         let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
@@ -276,6 +269,35 @@ impl Modules {
             Module::Package(package) => Some(self.package(package).language),
         }
     }
+}
+
+/// The name of the package that a file belongs to: the declared one, or its folder.
+fn package_name(head: &Head, path: &RepoPath) -> String {
+    match head.language.manifest.modules.system {
+        ModuleSystem::DeclaredPackages => head.package.as_deref().unwrap_or_default().to_owned(),
+        // No path of an import has a blank in it.
+        _ if is_beside(head) => format!("{} beside", path.directory()),
+        _ => path.directory().to_owned(),
+    }
+}
+
+/// What separates the parts of a package's name.
+fn package_separator(language: &Language) -> &str {
+    match language.manifest.modules.system {
+        ModuleSystem::DeclaredPackages => &language.manifest.modules.separator,
+        _ => "/",
+    }
+}
+
+fn package_identity(language: &Language, name: &str) -> u64 {
+    FxBuildHasher.hash_one((family(language), name))
+}
+
+/// The identity of the package to whose members a file's own names belong; none in languages whose packages have files, not names.
+pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
+    let rules = &head.language.manifest.modules;
+    let has_names = rules.shared_folder || rules.system == ModuleSystem::DeclaredPackages;
+    has_names.then(|| package_identity(head.language, &package_name(head, path)))
 }
 
 /// Whether a file is in a package of its own beside that of its folder.

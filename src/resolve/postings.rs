@@ -1,4 +1,4 @@
-//! The posting lists of symbols: which symbols a namespace has under a name, which members and which macros have one. A whole build
+//! The posting lists of symbols: which symbols a namespace or a package has under a name, which members and which macros have one. A whole build
 //! makes them in memory and writes them down; a change looks them up where they were written, and adds what files say that
 //! have changed since.
 
@@ -8,7 +8,7 @@ use super::asked::Question;
 use super::linkage::names_in_spaces;
 use super::unit::Unit;
 use crate::model::SymbolKind;
-use crate::model::facts::{LocalSymbol, flags};
+use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
 pub(super) type Own = (Question, LocalSymbol, bool);
 
-/// What a file adds to posting lists, in order.
-pub(super) fn of_file(unit: Unit<'_>) -> impl Iterator<Item = Own> + '_ {
+/// What a file adds to posting lists, in order. `package` is that of [`modules::package_with_names`].
+pub(super) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Item = Own> + '_ {
     let own = move |list: Question, symbol: LocalSymbol| {
         let is_declared = symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
         (list, symbol, is_declared)
@@ -30,7 +30,11 @@ pub(super) fn of_file(unit: Unit<'_>) -> impl Iterator<Item = Own> + '_ {
         };
         Some((list, LocalSymbol::at(position)))
     });
-    names_in_spaces(unit).chain(by_kind).map(move |(list, symbol)| own(list, symbol))
+    let in_package = package.into_iter().flat_map(move |package| {
+        let bound = unit.facts.bindings.iter().filter(|binding| binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol);
+        bound.map(move |binding| (Question::member_of_package(package, unit.text(binding.name)), binding.symbol))
+    });
+    names_in_spaces(unit).chain(by_kind).chain(in_package).map(move |(list, symbol)| own(list, symbol))
 }
 
 /// All posting lists.
@@ -71,8 +75,8 @@ impl Postings {
     }
 
     /// Adds what a file says; files come in order.
-    pub(super) fn add(&mut self, file: FileId, unit: Unit<'_>) {
-        for (list, symbol, is_declared) in of_file(unit) {
+    pub(super) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
+        for (list, symbol, is_declared) in of_file(unit, package) {
             self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
             if is_declared {
                 self.declared.insert(list);

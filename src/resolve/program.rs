@@ -213,6 +213,12 @@ impl<'a> Program<'a> {
         &package.files
     }
 
+    /// What the files of a package bind to a name outside of everything, in order.
+    pub(super) fn package_member(&self, package: u32, name: Name) -> Option<&'a Symbols> {
+        let identity = self.tables.modules.package(package).identity;
+        self.ask_list(Question::member_of_package(identity, self.text(name)))
+    }
+
     /// The root file of the library that a file knows under a name.
     pub(super) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         self.linked(file).library(file, name)

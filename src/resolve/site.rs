@@ -175,6 +175,9 @@ impl Resolver<'_, '_> {
 
     /// A reference to one of several symbols of a name.
     fn symbols_site(&mut self, file: FileId, site: &Site, symbols: &Symbols, step: Step) -> Resolution {
+        if !self.budget.take(symbols.len()) {
+            return unresolved(Step::Fault);
+        }
         let symbols = self.put_in(file, site, self.fitting_kind(site.kind, symbols));
         let symbols = self.without_stubs(self.compiled_with(file, site.byte, symbols));
         let declarations = self.program.known(file).language.manifest.resolution.declarations;

@@ -8,7 +8,7 @@ use super::derived::{self, Derived};
 use super::linkage::{Linkage, Nesting, Spaces};
 use super::modules::{self, ImportTarget, Modules};
 use super::names::Names;
-use super::postings::{self, Postings};
+use super::postings::{self, Own, Postings};
 use super::program::Program;
 use super::reach::Reach;
 use super::relations;
@@ -153,7 +153,7 @@ impl Tables {
         let imported = tables.ids().map(|file| tables.import_files(file)).collect();
         tables.modules.set_imported(imported);
         let mut postings = Postings::default();
-        tables.units().for_each(|(file, unit)| postings.add(file, unit));
+        tables.units().for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
         tables.postings = postings;
         tables.connect();
         derived::derive(&mut tables, |_| true);
@@ -191,7 +191,7 @@ impl Tables {
         let imported = imported.into_iter().map(numbers).collect();
         tables.modules.set_imported(imported);
         for file in changed {
-            let own: Vec<_> = tables.unit(file).map(postings::of_file).into_iter().flatten().collect();
+            let own = tables.own_postings(file);
             tables.postings.replace(tables.key(file), &[], &own);
         }
         tables.connect();
@@ -206,6 +206,16 @@ impl Tables {
             self.positions[*key as usize] = Some(FileId(file));
         }
         (self.files, self.keys) = (files, keys);
+    }
+
+    /// What a file adds to posting lists.
+    pub(super) fn own_postings(&self, file: FileId) -> Vec<Own> {
+        let own = self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
+        own.into_iter().flatten().collect()
+    }
+
+    fn package_with_names(&self, file: FileId) -> Option<u64> {
+        modules::package_with_names(self.head(file)?, &self.files[file.0 as usize].path)
     }
 
     /// Makes what rests on all heads.

@@ -4,7 +4,7 @@
 use super::answers::{Answers, Links};
 use super::arrange::Shared;
 use super::asked::{Altered, Asked, Files, Question};
-use super::modules::{Modules, family};
+use super::modules::{Modules, family, package_with_names};
 use super::postings::{self, Own};
 use super::tables::{Content, File, Head, Tables};
 use super::unit::contexts;
@@ -127,7 +127,7 @@ impl Tables {
             if let Some(((was, _), before)) = was.as_ref().zip(before) {
                 seen = self.seen((before, was), key, &facts, &head, altered);
             }
-            let own = postings::of_file(content.unit(&self.names)).collect();
+            let own = postings::of_file(content.unit(&self.names), package_with_names(&head, &path)).collect();
             (head, content, own)
         });
         // Also of one that could not be read: it was asked for, and there was nothing.
@@ -135,10 +135,6 @@ impl Tables {
             altered.facts.insert(FileId(key));
         }
         Replaced { file, key, path, was, is, seen }
-    }
-
-    fn own_postings(&self, file: FileId) -> Vec<Own> {
-        self.unit(file).map(postings::of_file).into_iter().flatten().collect()
     }
 
     /// What others see of a file's change: functions alone, if what stands before them is as it was.

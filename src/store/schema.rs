@@ -6,7 +6,7 @@
 use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
 
 /// Version of everything that is in a store file.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 /// "cogr" in the file's header: tells our files from those of other applications.
 pub(super) const APPLICATION_ID: i32 = 0x636f_6772;
