@@ -244,6 +244,8 @@ vocabulary! {
         Fault = "fault",
         /// Reason: the candidates are variants of one thing, compiled under different conditions.
         Conditional = "conditional",
+        /// Reason: what is called is the function that a variable or field holds; the target is that variable or field.
+        FunctionValue = "function-value",
     }
 }
 

@@ -13,6 +13,7 @@ pub mod elsewhere;
 pub mod explore;
 mod filter;
 pub mod grep;
+mod held;
 pub mod locate;
 mod lookup;
 mod names;

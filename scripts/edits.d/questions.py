@@ -21,6 +21,8 @@ Question = tuple[str, dict]
 
 # What stands above the lines of text that have the name of a symbol.
 TEXT = "the name in text that no reference accounts for:"
+# How the notes at the end of a cut answer begin: what was left out, and what the marks of a trace mean.
+NOTES = ("… ", "~ likely", "? one of", "?? same name", "^ through", "= through", "* its callers")
 
 
 def sample(rng: random.Random, now: Content, before: Content | None, touched: set[str]) -> list[Question]:
@@ -66,6 +68,9 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
         lines = _of_the_repository(lines)
     if tool in ("trace", "references"):
         lines = _without_text(lines)
+    if answer.meta.get("truncated"):
+        # How many notes fit at the end depends on the length of the first line, which has the number of the generation.
+        lines = [lines[0], *(line for line in lines[1:] if not line.startswith(NOTES))]
     meta = {name: value for name, value in answer.meta.items() if name != "stale"}
     text = "\n".join([*lines, f"structured: {answer.structured}", f"meta: {meta}", f"error: {answer.error}"])
     # The first answer of a session names the repository as well, and says what names are.

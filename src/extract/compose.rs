@@ -1,7 +1,7 @@
 //! Values that are put together in place: constructions with what their members are given, and the arguments of calls.
 
 use super::walk::{READ, Usage, Walker};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{Pattern, Rule, Selector};
 use crate::model::SiteKind;
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
 use smallvec::SmallVec;
@@ -31,6 +31,9 @@ impl<'t> Walker<'t> {
     pub(super) fn construct(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
         let Rule::Construct { ty, args, body, fields, type_args } = rule else { return ExprId::NONE };
         self.take_call_site();
+        if ty.is_none() && args.is_none() && fields.is_none() {
+            return self.construct_untyped(node);
+        }
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
         let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
         let site = self.take_call_site();
@@ -48,19 +51,12 @@ impl<'t> Walker<'t> {
             entry.args = list;
             entry.spread = spread;
         }
-        let value = match ty {
-            Some(_) => self.build.of(built, |ty| Expr::Construct(ty, list)),
-            None => self.around.item,
-        };
+        let value = self.build.of(built, |ty| Expr::Construct(ty, list));
         if let Some(fields) = fields.as_ref().and_then(|selector| selector.first(node)) {
             self.constructed_fields(fields, built);
             return value;
         }
-        let body = match body {
-            Some(selector) => selector.first(node),
-            None => (ty.is_none() && args.is_none()).then_some(node),
-        };
-        if let Some(body) = body {
+        if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
             let scope = self.open(ScopeKind::Type, LocalSymbol::NONE, body);
             if let Some(index) = self.scope.get() {
                 self.build.facts.scopes[index].owner = built;
@@ -73,6 +69,38 @@ impl<'t> Walker<'t> {
             self.close(scope);
         }
         value
+    }
+
+    /// A construction of what is wanted where it stands: of the declared type, of a member's type, or of an item's.
+    fn construct_untyped(&mut self, node: Node<'t>) -> ExprId {
+        let (value, outer) = (self.around.item, self.around);
+        for child in self.named_children(node) {
+            self.put_in_place(child, value);
+            self.visit(child, READ);
+        }
+        self.around = outer;
+        value
+    }
+
+    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew: what is constructed in the
+    /// arguments of a call is no part.
+    fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
+        match self.language.rule(part.kind_id()) {
+            Some(Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. }) => self.give_members(whole),
+            _ => (self.around.constructed, self.around.item) = (ExprId::NONE, ExprId::NONE),
+        }
+    }
+
+    /// Visits a value that may be a construction without a type of its own: then it is one of `wanted`.
+    pub(super) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
+        let outer = self.around;
+        let is_untyped =
+            matches!(self.language.rule(value.kind_id()), Some(Rule::Construct { ty: None, .. } | Rule::Pass { .. }));
+        self.around.constructed = ExprId::NONE;
+        self.around.item = if is_untyped { wanted } else { ExprId::NONE };
+        let given = self.visit(value, READ);
+        self.around = outer;
+        given
     }
 
     /// What keys and untyped constructions inside the body of a constructed value stand for.
@@ -88,6 +116,7 @@ impl<'t> Walker<'t> {
                     Expr::Wrap(inner, _) => inner,
                     _ => item,
                 };
+                self.around.constructed = ExprId::NONE;
                 self.around.item = self.build.expr(Expr::OfType(item));
             }
             _ => {
@@ -100,16 +129,18 @@ impl<'t> Walker<'t> {
     pub(super) fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let value_node = value.and_then(|selector| selector.first(node));
-        let is_name = matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}));
+        let is_designator = matches!(self.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));
+        let is_name = is_designator || matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}));
         if self.around.constructed.is_some() || self.around.item.is_some() {
+            let mut wanted = self.around.item;
             if is_name && self.around.constructed.is_some() {
                 let name = self.name_of(name_node);
-                let target = self.build.expr(Expr::Member(self.around.constructed, name));
-                self.site(Usage::Site(SiteKind::Write), name_node, name, target);
+                wanted = self.build.expr(Expr::Member(self.around.constructed, name));
+                self.site(Usage::Site(SiteKind::Write), name_node, name, wanted);
             } else {
                 self.visit(name_node, READ);
             }
-            return value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
+            return value_node.map_or(ExprId::NONE, |value| self.visit_as(value, wanted));
         }
         if let Some((rule, lambda)) = value_node.and_then(|value| self.lambda_in(value)) {
             let name = self.name_of(name_node);
@@ -117,7 +148,11 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         }
         let given = value_node.map_or(ExprId::NONE, |value| self.visit(value, READ));
-        if is_name && self.build.scope_kind(self.scope) == ScopeKind::Type {
+        if is_designator {
+            // It is not known of what it is a member.
+            let name = self.name_of(name_node);
+            self.site(Usage::Site(SiteKind::Write), name_node, name, ExprId::NONE);
+        } else if is_name && self.build.scope_kind(self.scope) == ScopeKind::Type {
             let name = self.name_of(name_node);
             self.bind(self.scope, name, BindingKind::Field, node.start_byte(), ExprId::NONE, given);
         }

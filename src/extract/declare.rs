@@ -251,11 +251,9 @@ impl<'t> Walker<'t> {
 
     /// The value of an initialiser; a list of items is a value of the declared type.
     fn initial_value(&mut self, node: Node<'t>, ty: ExprId) -> ExprId {
-        let value = self.visit(node, READ);
-        if value.is_some() || !ty.is_some() {
-            return value;
-        }
-        self.build.expr(Expr::OfType(ty))
+        let wanted = self.build.of(ty, Expr::OfType);
+        let value = self.visit_as(node, wanted);
+        if value.is_some() { value } else { wanted }
     }
 
     /// Follows a chain of declarators to the name in it.

@@ -141,18 +141,20 @@ impl<'t> Walker<'t> {
     fn cast(&mut self, node: Node<'t>, ty: &'static Selector, value: Option<&'static Selector>, array: bool) -> ExprId {
         let ty_node = ty.first(node);
         let mut ty = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Type)));
+        if array {
+            ty = self.build.of(ty, Expr::Array);
+        }
+        let wanted = self.build.of(ty, Expr::OfType);
         let value_node = value.and_then(|selector| selector.first(node));
         let mut value = ExprId::NONE;
         for child in self.named_children(node) {
             if ty_node.is_none_or(|ty| ty.id() != child.id()) {
-                let visited = self.visit(child, READ);
-                value = if value_node.is_some_and(|value| value.id() == child.id()) { visited } else { value };
+                let is_value = value_node.is_some_and(|value| value.id() == child.id());
+                let visited = if is_value { self.visit_as(child, wanted) } else { self.visit(child, READ) };
+                value = if is_value { visited } else { value };
             }
         }
-        if array {
-            ty = self.build.of(ty, Expr::Array);
-        }
-        if ty.is_some() { self.build.expr(Expr::OfType(ty)) } else { value }
+        if wanted.is_some() { wanted } else { value }
     }
 
     fn call(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {

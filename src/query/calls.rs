@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use super::held;
 use super::lookup::Lookup;
 use super::{Certainty, Counts, QueryError, Tests};
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
@@ -26,13 +27,31 @@ pub(super) enum End {
     External(NameKey),
 }
 
+/// What the sites of an edge name in place of its end.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Through {
+    /// A method that overrides or implements the end, or is overridden or implemented by it.
+    Method(SymbolKey),
+    /// A variable or field that the function is put into.
+    Holder(SymbolKey),
+}
+
+impl Through {
+    /// The symbol that the sites name.
+    pub(super) fn symbol(self) -> SymbolKey {
+        match self {
+            Self::Method(symbol) | Self::Holder(symbol) => symbol,
+        }
+    }
+}
+
 /// An edge with every site that makes it.
 #[derive(Clone, Debug)]
 pub(super) struct Edge {
     /// The other end.
     pub(super) end: End,
-    /// The method that the sites name, if the edge exists by dispatch only.
-    pub(super) through: Option<SymbolKey>,
+    /// What the sites name, if that is not the other end.
+    pub(super) through: Option<Through>,
     /// The surest of the sites.
     pub(super) certainty: Certainty,
     /// The sites, in order of place. Of the thousands of callers of a common function nearly every one has one.
@@ -104,13 +123,17 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             gathered.unlisted = self.unresolved_named(row.name)?;
             gathered.counts.textual += gathered.unlisted;
         } else {
-            for site in self.lookup.snapshot.unresolved_named(row.name)? {
+            // What calls the value of a variable or field says nothing of another symbol of that name.
+            for site in
+                self.lookup.snapshot.unresolved_named(row.name)?.into_iter().filter(|site| site.target == SiteTarget::None)
+            {
                 self.take(&mut gathered, site, None)?;
             }
         }
+        self.take_held(&mut gathered, &same)?;
         if self.dispatch {
             for overridden in self.hierarchy(same, Upwards::Yes)? {
-                self.take_all(&mut gathered, overridden, Some(overridden))?;
+                self.take_all(&mut gathered, overridden, Some(Through::Method(overridden)))?;
             }
         }
         Ok(gathered.finish(self.lookup.order()))
@@ -124,14 +147,14 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         let mut count = 0;
         for site in self.lookup.snapshot.unresolved_named(name)? {
             self.lookup.check()?;
-            count += u64::from(self.counts(&site)?);
+            count += u64::from(site.target == SiteTarget::None && self.counts(&site)?);
         }
         self.unresolved.borrow_mut().insert(name, count);
         Ok(count)
     }
 
     /// Takes every site that leads to a symbol.
-    fn take_all(&self, gathered: &mut Gathered, symbol: SymbolKey, through: Option<SymbolKey>) -> Result<(), QueryError> {
+    fn take_all(&self, gathered: &mut Gathered, symbol: SymbolKey, through: Option<Through>) -> Result<(), QueryError> {
         gathered.reserve(self.lookup.symbol(symbol)?.references as usize);
         let mut taken = Ok(());
         self.lookup.snapshot.visit_sites_to(symbol, |site| {
@@ -141,11 +164,23 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         taken
     }
 
-    fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<SymbolKey>) -> Result<(), QueryError> {
+    /// Takes the calls of variables and fields that functions are put into.
+    fn take_held(&self, gathered: &mut Gathered, functions: &[SymbolKey]) -> Result<(), QueryError> {
+        for holder in held::holders(self.lookup, functions)? {
+            let degree = held::by(self.lookup, holder)?.certainty();
+            for site in held::calls(self.lookup, holder)? {
+                if self.counts(&site)? {
+                    gathered.add(enclosing(&site), Some(Through::Holder(holder)), degree, site, self.follow);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<Through>) -> Result<(), QueryError> {
         self.lookup.check()?;
         if self.counts(&site)? {
-            let end = site.enclosing.map_or(End::File(site.file), End::Symbol);
-            gathered.add(end, through, certainty(site.verdict), site, self.follow);
+            gathered.add(enclosing(&site), through, certainty(&site), site, self.follow);
         }
         Ok(())
     }
@@ -190,7 +225,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
-        let degree = certainty(site.verdict);
+        let degree = certainty(&site);
         match site.target {
             SiteTarget::Symbol(target) => {
                 let target = self.definition_of(target)?;
@@ -199,7 +234,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
                 if self.dispatch && degree <= self.follow {
                     for overriding in self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)? {
-                        gathered.add(End::Symbol(overriding), Some(target), degree, site.clone(), self.follow);
+                        let through = Some(Through::Method(target));
+                        gathered.add(End::Symbol(overriding), through, degree, site.clone(), self.follow);
                     }
                 }
                 gathered.add(End::Symbol(target), None, degree, site, self.follow);
@@ -208,6 +244,17 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 gathered.counts.possible += 1;
                 for candidate in self.lookup.candidates(set)? {
                     gathered.connect(End::Symbol(candidate), None, degree, site.clone());
+                }
+            }
+            SiteTarget::HeldBy(holder) => {
+                let held = held::by(self.lookup, holder)?;
+                let degree = held.certainty();
+                if held.functions.is_empty() || degree > self.follow {
+                    gathered.vague(site, degree);
+                    return Ok(());
+                }
+                for function in held.functions {
+                    gathered.add(End::Symbol(function), Some(Through::Holder(holder)), degree, site.clone(), self.follow);
                 }
             }
             SiteTarget::External(name) => gathered.add(End::External(name), None, degree, site, self.follow),
@@ -276,15 +323,22 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 }
 
+/// What a site stands in: a symbol, or the top of a file.
+fn enclosing(site: &SiteRow) -> End {
+    site.enclosing.map_or(End::File(site.file), End::Symbol)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Upwards {
     Yes,
     No,
 }
 
-/// What a verdict says about the target. A call that leaves the repository is certain: it has no other target.
-pub(super) fn certainty(verdict: Verdict) -> Certainty {
-    match verdict {
+/// How surely a site leads to its target. A call that leaves the repository is certain: it has no other target; so is one of what
+/// a variable or field holds, of that variable or field.
+pub(super) fn certainty(site: &SiteRow) -> Certainty {
+    match site.verdict {
+        Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,
         Verdict::Resolved | Verdict::External => Certainty::Certain,
         Verdict::Likely => Certainty::Likely,
         Verdict::Ambiguous => Certainty::Possible,
@@ -308,7 +362,7 @@ impl Counts {
 #[derive(Default)]
 struct Gathered {
     edges: Vec<Edge>,
-    places: FxHashMap<(End, Option<SymbolKey>), usize>,
+    places: FxHashMap<(End, Option<Through>), usize>,
     vague: Vec<(SiteRow, Certainty)>,
     unlisted: u64,
     counts: Counts,
@@ -321,7 +375,7 @@ impl Gathered {
         self.places.reserve(sites);
     }
 
-    fn add(&mut self, end: End, through: Option<SymbolKey>, degree: Certainty, site: SiteRow, follow: Certainty) {
+    fn add(&mut self, end: End, through: Option<Through>, degree: Certainty, site: SiteRow, follow: Certainty) {
         if degree > follow {
             return self.vague(site, degree);
         }
@@ -336,7 +390,7 @@ impl Gathered {
         self.vague.push((site, degree));
     }
 
-    fn connect(&mut self, end: End, through: Option<SymbolKey>, certainty: Certainty, site: SiteRow) {
+    fn connect(&mut self, end: End, through: Option<Through>, certainty: Certainty, site: SiteRow) {
         let next = self.edges.len();
         // Sites come in order of place: often several of one edge one after the other.
         let is_last = self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));

@@ -13,7 +13,7 @@ use super::lookup::Lookup;
 use super::{QueryError, ReadFile, SiteInfo, SymbolInfo};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind, Verdict};
-use crate::store::{FileRow, NameKey, Snapshot, SymbolKey};
+use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
 
 /// How long text is searched. What is left then is counted, and said.
 pub const TIME: Duration = Duration::from_millis(500);
@@ -156,6 +156,7 @@ fn accounted(lookup: &Lookup<'_>, file: &FileRow, name: NameKey) -> Result<FxHas
     let symbols = lookup.snapshot.symbols_of(file)?;
     lines.extend(symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line));
     let sites = lookup.snapshot.sites_of(file)?;
-    lines.extend(sites.iter().filter(|site| site.name == name && site.verdict != Verdict::Unresolved).map(|site| site.at.line));
+    let is_known = |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
+    lines.extend(sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line));
     Ok(lines)
 }

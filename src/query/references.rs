@@ -12,7 +12,7 @@ use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
-use crate::store::{FileRow, SiteRow, Snapshot, SymbolKey, SymbolRank};
+use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
 /// Whose references.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -141,14 +141,14 @@ fn references_of(
             sites.extend(snapshot.sites_to(constructor)?.into_iter().filter(|site| site.name == symbol.name));
         }
     }
-    sites.extend(snapshot.unresolved_named(symbol.name)?);
+    sites.extend(snapshot.unresolved_named(symbol.name)?.into_iter().filter(|site| site.target == SiteTarget::None));
     let mut found = Vec::new();
     for site in sites {
         lookup.check()?;
         let file = lookup.file(site.file)?;
         let kind_fits = params.kinds.is_empty() || params.kinds.contains(&site.kind);
         if kind_fits && filter.admits(file.mark()) && params.tests.admits(is_test(lookup, &site, &file)?) {
-            found.push(Found { certainty: certainty(site.verdict), file, site });
+            found.push(Found { certainty: certainty(&site), file, site });
         }
     }
     found.sort_by(|a, b| {

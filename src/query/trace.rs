@@ -4,7 +4,7 @@ mod path;
 mod seen;
 
 use self::seen::Seen;
-use super::calls::{CallGraph, Edge, End, Unresolved};
+use super::calls::{CallGraph, Edge, End, Through, Unresolved};
 use super::lookup::Lookup;
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests, Total};
@@ -85,6 +85,8 @@ pub enum TraceLink {
     Sites,
     /// By dispatch: the call names a method that this one overrides or implements (or the other way round).
     Dispatch,
+    /// By a value: the call names a variable or field that the function is put into.
+    Value,
 }
 
 /// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end keeps a tree.
@@ -98,7 +100,7 @@ pub struct TraceNode {
     pub depth: u32,
     /// How it hangs on its parent.
     pub link: TraceLink,
-    /// The method that the sites name, where the link is dispatch.
+    /// What the sites name, where the link is dispatch or a value.
     pub through: Option<Box<SymbolInfo>>,
     /// The surest of its sites.
     pub certainty: Certainty,
@@ -297,7 +299,7 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
         parent: node.parent,
         depth: node.depth,
         link: link_of(edge),
-        through: edge.through.map(|key| lookup.info_of(key).map(Box::new)).transpose()?,
+        through: edge.through.map(|through| lookup.info_of(through.symbol()).map(Box::new)).transpose()?,
         certainty: edge.certainty,
         sites: sites(lookup, &edge.sites)?,
         repeated: node.repeated,
@@ -306,7 +308,11 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
 }
 
 fn link_of(edge: &Edge) -> TraceLink {
-    if edge.through.is_some() { TraceLink::Dispatch } else { TraceLink::Sites }
+    match edge.through {
+        None => TraceLink::Sites,
+        Some(Through::Method(_)) => TraceLink::Dispatch,
+        Some(Through::Holder(_)) => TraceLink::Value,
+    }
 }
 
 fn sites(lookup: &Lookup<'_>, rows: &[SiteRow]) -> Result<Vec<SiteInfo>, QueryError> {

@@ -1,11 +1,11 @@
 //! Names that mean several things, of which a place can only mean some: in languages in which callables have names of their own a
 //! call never means a variable, and a value never a callable; in no language does a call mean a module.
 
-use super::Resolver;
 use super::ty::{Entity, Ty};
-use crate::model::SymbolKind;
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId};
+use super::{Name, Resolver};
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
+use crate::model::{Step, SymbolKind};
 
 /// Which of the things that have a name are looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -16,6 +16,8 @@ pub(super) enum Wanted {
     Others,
     /// What is no module and no namespace.
     NoModules,
+    /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
+    Types,
 }
 
 impl Resolver<'_, '_> {
@@ -45,6 +47,18 @@ impl Resolver<'_, '_> {
     pub(super) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
+        self.wanted = before;
+        found
+    }
+
+    /// Looks a name up in the place of a type, in languages in which types are declared as such: a field or a function of the
+    /// same name, which may be nearer, is passed over.
+    pub(super) fn lookup_type(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<(Entity, Step)> {
+        if !self.program.known(file).language.manifest.resolution.declarations {
+            return self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none);
+        }
+        let before = self.wanted.replace(Wanted::Types);
+        let found = self.lookup(file, name, scope, at);
         self.wanted = before;
         found
     }
@@ -105,6 +119,11 @@ impl Resolver<'_, '_> {
             Wanted::Callables => kind.is_callable(),
             Wanted::Others => !kind.is_callable(),
             Wanted::NoModules => !matches!(kind, SymbolKind::Module | SymbolKind::Namespace),
+            // A constant may be a macro without parameters.
+            Wanted::Types => !matches!(
+                kind,
+                SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Field | SymbolKind::Variable
+            ),
         }
     }
 
@@ -125,6 +144,7 @@ impl Resolver<'_, '_> {
         match (self.wanted, binding.kind) {
             (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
             (Some(_), BindingKind::Symbol) => self.is_wanted(SymbolRef { file, symbol: binding.symbol }),
+            (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
             (Some(wanted), _) => wanted != Wanted::Callables,
         }
     }

@@ -158,7 +158,7 @@ impl Resolver<'_, '_> {
                 let at = facts.positions[position];
                 let separate = self.program.known(file).language.manifest.resolution.paths_name_types;
                 let before = std::mem::replace(&mut self.types_only, separate);
-                let found = self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none);
+                let found = self.lookup_type(file, name, scope, at);
                 self.types_only = before;
                 match found {
                     Some((entity, _)) => self.entity_ty(&entity, true),

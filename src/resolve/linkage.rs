@@ -218,7 +218,8 @@ impl Resolver<'_, '_> {
             let imports = program.spaces().opened_locally.get(&(file, scope))?;
             return imports.iter().find_map(|import| self.through_opened(file, *import, name));
         };
-        let found = self.in_space_as_seen(file, space, name);
+        let mut found = self.in_space_as_seen(file, space, name);
+        found.retain(|symbol| self.is_wanted(*symbol));
         if !found.is_empty() {
             let step = if found.iter().any(|symbol| symbol.file == file) { Step::Lexical } else { Step::Wildcard };
             return Some((Entity::Symbols(found), step));
@@ -261,7 +262,8 @@ impl Resolver<'_, '_> {
     }
 
     fn visible_in(&mut self, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
-        let found = self.in_space_as_seen(file, space, name);
+        let mut found = self.in_space_as_seen(file, space, name);
+        found.retain(|symbol| self.is_wanted(*symbol));
         (!found.is_empty()).then_some((Entity::Symbols(found), Step::Wildcard))
     }
 
@@ -319,7 +321,7 @@ impl Resolver<'_, '_> {
         let program = self.program;
         let mut space = program.space_around(file, program.known(file), scope);
         while let Some(current) = space {
-            if let Some(only) = self.linked_in(current, name)
+            if let Some(only) = self.linked_in(current, name).filter(|only| self.is_wanted(*only))
                 && links_to(program.path(file).as_str(), program.path(only.file).as_str())
             {
                 return Some(Entity::Symbols(Symbols::from_slice(&[only])));

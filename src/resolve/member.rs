@@ -312,11 +312,12 @@ impl Resolver<'_, '_> {
             return None;
         }
         let declarations = unit.language.manifest.resolution.declarations;
-        let found = match self.scope_type(file, scope)? {
+        let mut found = match self.scope_type(file, scope)? {
             Ty::Instance(symbol, _) if declarations => self.member_outwards(symbol, name),
             Ty::Instance(symbol, _) => self.type_member(symbol, name),
             _ => Symbols::new(),
         };
+        found.retain(|symbol| self.is_wanted(*symbol));
         (!found.is_empty()).then_some(found)
     }
 

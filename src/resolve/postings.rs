@@ -31,7 +31,8 @@ pub(super) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
         Some((list, LocalSymbol::at(position)))
     });
     let in_package = package.into_iter().flat_map(move |package| {
-        let bound = unit.facts.bindings.iter().filter(|binding| binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol);
+        let bound =
+            unit.facts.bindings.iter().filter(|binding| binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol);
         bound.map(move |binding| (Question::member_of_package(package, unit.text(binding.name)), binding.symbol))
     });
     names_in_spaces(unit).chain(by_kind).chain(in_package).map(move |(list, symbol)| own(list, symbol))

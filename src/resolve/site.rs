@@ -34,9 +34,12 @@ impl Resolver<'_, '_> {
         match facts.exprs[target] {
             Expr::Name(name, scope) => {
                 let name = self.name(file, name);
-                let called = site.kind == SiteKind::Call;
                 let look = |resolver: &mut Self| resolver.lookup(file, name, scope, site.byte);
-                match self.among(file, called, look, Option::is_none) {
+                let found = match site.kind {
+                    SiteKind::Type | SiteKind::Inherit => self.lookup_type(file, name, scope, site.byte),
+                    kind => self.among(file, kind == SiteKind::Call, look, Option::is_none),
+                };
+                match found {
                     Some((Entity::Module(_), _)) if is_call(site.kind) => match self.past_modules(look) {
                         Some((entity, step)) => self.entity_site(file, site, &entity, step),
                         None => unresolved(Step::Dynamic),
@@ -203,7 +206,10 @@ impl Resolver<'_, '_> {
         }
         if symbols.len() == 1 && is_variable {
             let callee = self.symbols_ty(&symbols, false, None);
-            return self.value_site(file, site, &callee);
+            let found = self.value_site(file, site, &callee);
+            // A value of a builtin type cannot be called: that is the result of the function that is held.
+            let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
+            return if is_open { held_by(symbols[0]) } else { found };
         }
         let fitting = self.fitting(file, &symbols, Arguments::Written(site.args), site.spread);
         let fitting = self.compiled_with(file, site.byte, fitting);
@@ -402,6 +408,11 @@ fn module_target(module: Module, step: Step) -> Resolution {
 
 pub(super) fn external(name: &str, step: Step) -> Resolution {
     Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
+}
+
+/// A call of the function that a variable or field holds: which function that is, is not known here.
+fn held_by(holder: SymbolRef) -> Resolution {
+    Resolution { verdict: Verdict::Unresolved, step: Step::FunctionValue, target: Target::Symbol(holder) }
 }
 
 pub(super) fn unresolved(step: Step) -> Resolution {

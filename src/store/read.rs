@@ -452,13 +452,14 @@ fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
     let number = row.get(4)?;
     let mark = Mark::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, number))?;
     let target = match (optional::<i64>(row, 6)?, mark.verdict) {
-        (None, _) | (Some(_), Verdict::Unresolved) => SiteTarget::None,
+        (None, _) => SiteTarget::None,
         (Some(target), verdict) => {
             let key = u32::try_from(target.unsigned_abs()).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
             match verdict {
                 Verdict::Ambiguous => SiteTarget::Candidates(key),
                 Verdict::External => SiteTarget::External(NameKey(key)),
-                Verdict::Resolved | Verdict::Likely | Verdict::Unresolved => SiteTarget::Symbol(SymbolKey(key)),
+                Verdict::Unresolved => SiteTarget::HeldBy(SymbolKey(key)),
+                Verdict::Resolved | Verdict::Likely => SiteTarget::Symbol(SymbolKey(key)),
             }
         }
     };

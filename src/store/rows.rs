@@ -180,6 +180,8 @@ pub enum SiteTarget {
     None,
     /// To one symbol.
     Symbol(SymbolKey),
+    /// To the function that this variable or field holds, whichever that is.
+    HeldBy(SymbolKey),
     /// To one of a set (`Snapshot::candidates`).
     Candidates(u32),
     /// Out of the repository: the qualified name as far as it is known.

@@ -54,7 +54,7 @@ CREATE TABLE symbol (
     first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
 );
 -- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
--- a set of candidates with a minus (ambiguous), a name (external).
+-- a set of candidates with a minus (ambiguous), a name (external), the variable or field that holds what is called (unresolved).
 CREATE TABLE site (
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, mark INTEGER NOT NULL,
     col INTEGER NOT NULL, target INTEGER
@@ -85,7 +85,7 @@ CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX symbol_name ON symbol (name);
 CREATE INDEX symbol_refs ON symbol (refs DESC) WHERE refs >= 16;
 CREATE INDEX symbol_container ON symbol (container) WHERE container IS NOT NULL;
-CREATE INDEX site_target ON site (target) WHERE mark & 7 <= 2 AND target IS NOT NULL;
+CREATE INDEX site_target ON site (target) WHERE mark & 7 != 3 AND target IS NOT NULL;
 CREATE INDEX site_open ON site (name) WHERE mark & 7 = 4;
 CREATE INDEX candidate_symbol ON candidate (symbol);
 CREATE INDEX import_target ON import (target) WHERE target IS NOT NULL;

@@ -142,9 +142,9 @@ statements! {
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
-    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND mark & 7 <= 2 ORDER BY id");
+    SITES_OF_SYMBOL = concat!(site_columns!(), " WHERE target = ?1 AND mark & 7 != 3 ORDER BY id");
     SITES_OF_CANDIDATE = "SELECT s.id, s.file, s.enclosing, s.name, s.mark, s.col, s.target \
-        FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 <= 2 WHERE c.symbol = ?1 ORDER BY s.id";
+        FROM candidate c CROSS JOIN site s ON s.target = -c.list AND s.mark & 7 != 3 WHERE c.symbol = ?1 ORDER BY s.id";
     UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
@@ -187,7 +187,7 @@ statements! {
     REFERENCES_OF_SYMBOLS = "SELECT refs FROM symbol WHERE id >= ?1 AND id < ?2 ORDER BY id";
     LISTS_OF_SYMBOL = "SELECT list FROM candidate WHERE symbol = ?1";
     LISTS_OF_SITES = "SELECT DISTINCT -target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = 2";
-    IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 <= 2 LIMIT 1";
+    IS_LIST_USED = "SELECT 1 FROM site WHERE target = -?1 AND mark & 7 != 3 LIMIT 1";
     REMOVE_LIST = "DELETE FROM candidate WHERE list = ?1";
     REMOVE_FILE = "DELETE FROM file WHERE id = ?1";
     REMOVE_FILE_WORDS = "DELETE FROM file_words WHERE file = ?1";
@@ -198,7 +198,7 @@ statements! {
     REMOVE_PROBLEMS = "DELETE FROM problem WHERE file = ?1";
     REMOVE_FILE_EDGES = "DELETE FROM file_edge WHERE source = ?1";
     REMOVE_RELATIONS = "DELETE FROM relation WHERE source >= ?1 AND source < ?2";
-    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND mark & 7 <= 2";
+    MOVE_SITE_TARGETS = "UPDATE site SET target = target + ?3 WHERE target >= ?1 AND target < ?2 AND mark & 7 != 3";
     MOVE_CANDIDATES = "UPDATE candidate SET symbol = symbol + ?3 WHERE symbol >= ?1 AND symbol < ?2";
     MOVE_RELATION_TARGETS = "UPDATE relation SET target = target + ?3 WHERE target >= ?1 AND target < ?2";
     MOVE_CONTAINERS = "UPDATE symbol SET container = container + ?3 WHERE container >= ?1 AND container < ?2";

@@ -93,13 +93,13 @@ pub const VIEWS: &[View] = &[
             ("verdict", "resolved, likely, ambiguous, external, unresolved"),
             ("step", "what decided that, or why nothing could"),
             ("from_id", "the symbol around it, or null"),
-            ("to_id", "the symbol it leads to, or null"),
+            ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or field that holds the function"),
             ("external", "qualified name outside the repository, or null"),
             ("file_id", "key of the file"),
         ],
         definition: "
             SELECT s.id, f.path, s.mark >> 12 AS line, s.col, k.text AS kind, n.text AS name, v.text AS verdict, t.text AS step,
-                   s.enclosing AS from_id, CASE WHEN s.mark & 7 <= 1 THEN s.target END AS to_id, e.text AS external,
+                   s.enclosing AS from_id, CASE WHEN s.mark & 7 IN (0, 1, 4) THEN s.target END AS to_id, e.text AS external,
                    s.file AS file_id
             FROM site s JOIN file f ON f.id = s.file JOIN word k ON k.id = 200 + (s.mark >> 3 & 15)
             JOIN name n ON n.id = s.name JOIN word v ON v.id = 300 + (s.mark & 7) JOIN word t ON t.id = 400 + (s.mark >> 7 & 31)

@@ -28,12 +28,12 @@ const TABLES: [(&str, &str); 9] = [
     (
         "site",
         "SELECT f.path, s.id - f.first_site, e.label, n.text, s.mark, s.col, \
-         CASE WHEN s.mark & 7 <= 1 THEN t.label WHEN s.mark & 7 = 2 THEN (SELECT group_concat(label, ' ') FROM \
+         CASE WHEN s.mark & 7 IN (0, 1, 4) THEN t.label WHEN s.mark & 7 = 2 THEN (SELECT group_concat(label, ' ') FROM \
          (SELECT a.label FROM candidate d JOIN label a ON a.id = d.symbol WHERE d.list = -s.target ORDER BY a.label)) \
          WHEN s.mark & 7 = 3 THEN x.text ELSE s.target END, \
          (SELECT g.path FROM site_file sf JOIN file g ON g.id = sf.file WHERE sf.site = s.id) FROM site s \
          JOIN file f ON f.id = s.file LEFT JOIN label e ON e.id = s.enclosing LEFT JOIN name n ON n.id = s.name \
-         LEFT JOIN label t ON s.mark & 7 <= 1 AND t.id = s.target LEFT JOIN name x ON s.mark & 7 = 3 AND x.id = s.target \
+         LEFT JOIN label t ON s.mark & 7 IN (0, 1, 4) AND t.id = s.target LEFT JOIN name x ON s.mark & 7 = 3 AND x.id = s.target \
          ORDER BY f.path, s.id",
     ),
     (

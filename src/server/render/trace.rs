@@ -2,7 +2,7 @@
 
 use super::elide::Elision;
 use super::{Groups, counts, full_name, grouped, merged, name, path, plural};
-use crate::model::Verdict;
+use crate::model::{Step, Verdict};
 use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
 use crate::query::{Certainty, Counts, SiteInfo, SymbolInfo, TraceParams, TraceResult};
 use crate::server::budget::Page;
@@ -143,7 +143,8 @@ impl Traced {
     /// Sites at the root that are too vague to be followed: listed last, apart from the others.
     fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
         // Where something was followed, mentions of the same name are not worth a place. The first line counts them.
-        let listed = |site: &SiteInfo| tree.nodes.is_empty() || site.verdict == Verdict::Ambiguous;
+        let may_lead_on = |site: &SiteInfo| site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue;
+        let listed = |site: &SiteInfo| tree.nodes.is_empty() || may_lead_on(site);
         let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
         if sites.is_empty() {
             return;
@@ -233,7 +234,11 @@ fn mark(node: &TraceNode) -> String {
         Certainty::Possible => "?",
         Certainty::Textual => "??",
     };
-    let link = if node.link == TraceLink::Dispatch { "^" } else { "" };
+    let link = match node.link {
+        TraceLink::Sites => "",
+        TraceLink::Dispatch => "^",
+        TraceLink::Value => "=",
+    };
     format!("{certainty}{link}")
 }
 
@@ -243,6 +248,7 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
         (nodes.iter().any(|node| node.certainty == Certainty::Possible), "? one of several candidates"),
         (nodes.iter().any(|node| node.certainty == Certainty::Textual), "?? same name only"),
         (nodes.iter().any(|node| node.link == TraceLink::Dispatch), "^ through an override or implementation"),
+        (nodes.iter().any(|node| node.link == TraceLink::Value), "= through a variable or field that holds it"),
         (nodes.iter().any(|node| node.repeated), "* its callers or callees stand at its other place"),
     ]
     .into_iter()
@@ -300,6 +306,7 @@ fn path_step(steps: &[PathStep], at: usize, step: &PathStep) -> String {
     let Some(before) = at.checked_sub(1).map(|before| &steps[before]) else { return what };
     let how = match step.link {
         Some(TraceLink::Dispatch) => "by dispatch".to_owned(),
+        Some(TraceLink::Value) => "by a function value".to_owned(),
         _ => format!("called at {}:{}", path(&before.symbol.path), site_lines(&step.sites)),
     };
     let sure = if step.certainty == Certainty::Certain { String::new() } else { format!(", {}", step.certainty.word()) };

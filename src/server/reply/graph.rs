@@ -99,6 +99,7 @@ fn link(link: TraceLink) -> &'static str {
     match link {
         TraceLink::Sites => "sites",
         TraceLink::Dispatch => "dispatch",
+        TraceLink::Value => "value",
     }
 }
 

@@ -131,9 +131,10 @@ impl Indexes {
             }
             Table::Site => {
                 let verdict = number(values, 4) & 7;
-                if verdict <= Verdict::Ambiguous as i64 && values[6].integer().is_some() {
+                if verdict != Verdict::External as i64 && values[6].integer().is_some() {
                     self.site_target.push(entry(values, [6, 0]));
-                } else if verdict == Verdict::Unresolved as i64 {
+                }
+                if verdict == Verdict::Unresolved as i64 {
                     self.site_open.push(entry(values, [3, 0]));
                 }
             }

@@ -1,0 +1,83 @@
+//! Functions that are put into variables and fields: who calls what these hold is found from either side, and what is not known is said.
+
+use super::bad_input::setup::{Repository, program, stdout};
+
+const FILES: [(&str, &[u8]); 3] = [
+    (
+        "a.h",
+        b"struct file;\n\
+          struct ops { int (*read)(struct file *f); int (*write)(struct file *f); void (*sync)(struct file *f); };\n\
+          struct file { const struct ops *ops; };\n",
+    ),
+    (
+        "a.c",
+        b"#include \"a.h\"\n\
+          static int my_read(struct file *f) { return 0; }\n\
+          static int my_write(struct file *f) { return 1; }\n\
+          static int other_write(struct file *f) { return 2; }\n\
+          static const struct ops my_ops = {\n\
+          \t.read = my_read,\n\
+          \t.write = my_write,\n\
+          };\n\
+          static const struct ops by_place = { my_read, my_write };\n\
+          void change(struct ops *o) { o->write = other_write; }\n\
+          int use(struct file *f) { return f->ops->read(f) + f->ops->write(f); }\n\
+          void flush(struct file *f) { f->ops->sync(f); }\n",
+    ),
+    ("b.ts", b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\nfunction finish(): void {}\n"),
+];
+
+fn asked(arguments: &[&str]) -> String {
+    let repository = Repository::with(&FILES);
+    let output =
+        program(&repository.beside("cache")).args(arguments).current_dir(repository.root()).output().expect("the program starts");
+    stdout(&output)
+}
+
+#[test]
+fn a_field_that_one_function_is_put_into_leads_to_its_callers() {
+    let answer = asked(&["trace", "my_read"]);
+    assert!(answer.starts_with("1 caller of my_read (a.c:2)"), "{answer}");
+    assert!(answer.contains("\na.c: ~=use:11"), "{answer}");
+    assert!(answer.contains("= through a variable or field that holds it"), "{answer}");
+    let answer = asked(&["trace", "use", "--direction", "callees"]);
+    assert!(answer.contains("~=my_read:2@11"), "{answer}");
+}
+
+#[test]
+fn of_several_functions_each_is_one_of_the_candidates() {
+    for function in ["my_write", "other_write"] {
+        let answer = asked(&["trace", function]);
+        assert!(answer.starts_with(&format!("0 callers of {function}")), "{answer}");
+        assert!(answer.contains("not followed, because their target is not certain (function-value):\na.c: use:11"), "{answer}");
+        let answer = asked(&["trace", function, "--certainty", "possible"]);
+        assert!(answer.contains("\na.c: ?=use:11"), "{answer}");
+    }
+    let answer = asked(&["trace", "use", "--direction", "callees", "--certainty", "possible"]);
+    assert!(
+        answer.contains("?=my_write:3@11, ?=other_write:4@11"),
+        "what stands in a list by place is not taken for it: {answer}"
+    );
+}
+
+#[test]
+fn a_field_that_is_called_has_the_calls_among_its_references() {
+    let answer = asked(&["references", "ops.write"]);
+    assert!(answer.starts_with("references to a.h::ops.write (field, line 2): 3 certain in 1 file"), "{answer}");
+    assert!(answer.contains("by kind: 2 write, 1 call"), "{answer}");
+    let answer = asked(&["trace", "flush", "--direction", "callees"]);
+    assert!(answer.contains("(function-value):\na.c: sync:12"), "it is no call of `void` outside: {answer}");
+}
+
+#[test]
+fn a_path_goes_through_what_a_field_holds() {
+    let answer = asked(&["trace", "use", "--to", "my_read"]);
+    assert!(answer.contains("reaches a.c::my_read in 1 calls"), "{answer}");
+    assert!(answer.contains("by a function value, likely"), "{answer}");
+}
+
+#[test]
+fn a_member_that_holds_a_closure_is_called_where_it_is() {
+    let answer = asked(&["references", "Task.done"]);
+    assert!(answer.contains("call run:4") || answer.contains("call Task.run:4"), "{answer}");
+}
