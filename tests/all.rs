@@ -6,6 +6,7 @@ mod commands;
 mod doctor;
 mod fixtures;
 mod freshness;
+mod guide;
 mod incremental;
 mod index;
 mod install;
