@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Manifest {
-    /// Rust path of the grammar constant in its crate (`tree_sitter_x::LANGUAGE`).
+    /// Path of the grammar constant in its crate (`tree_sitter_x::LANGUAGE`).
     pub grammar: String,
     /// Display name of the language.
     pub title: String,
