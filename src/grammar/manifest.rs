@@ -24,7 +24,8 @@ pub struct Manifest {
     pub detect: Detection,
     /// Module system: how imports are mapped to files and packages.
     pub modules: Modules,
-    /// Vocabulary of the preprocessor, for languages that have one: source that only it understands is masked before parsing.
+    /// Vocabulary of the preprocessor, for languages that have one: source that only it understands is masked before
+    /// parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
     /// Names with a built-in meaning.
@@ -75,8 +76,8 @@ pub struct Detection {
     pub file_names: Vec<String>,
     /// Interpreters in a `#!` line, without version numbers.
     pub interpreters: Vec<String>,
-    /// Extensions shared with another language: this language is chosen where one of `markers` is found, else by the majority of the
-    /// other files in the directory.
+    /// Extensions shared with another language: this language is chosen where one of `markers` is found, else by the
+    /// majority of the other files in the directory.
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
@@ -88,7 +89,8 @@ pub struct Detection {
 pub enum ModuleSystem {
     /// Dotted names map to directories and files below source roots; a directory may have an index file.
     DottedPackages,
-    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or names of packages with a manifest.
+    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or names of packages with
+    /// a manifest.
     RelativePaths,
     /// A tree of modules from the root file of each crate; child modules are declared in their parents.
     CrateTree,
@@ -135,7 +137,8 @@ pub struct Modules {
     /// Root files of the crates of a package, relative to its directory; the first is the library.
     #[serde(default)]
     pub roots: Vec<String>,
-    /// Directory of a package in which every file is a crate -> table of the package's manifest that names further ones.
+    /// Directory of a package in which every file is a crate -> table of the package's manifest that names further
+    /// ones.
     #[serde(default)]
     pub crate_folders: BTreeMap<String, String>,
     /// A module does not inherit the names of its parent module.
@@ -192,7 +195,8 @@ pub struct Names {
     pub super_calls: Vec<String>,
     /// Names of the enclosing type (`Self`).
     pub self_type: Vec<String>,
-    /// Function that imports the module named by its argument (`require`) -> generic type that wraps the result, or an empty text.
+    /// Function that imports the module named by its argument (`require`) -> generic type that wraps the result, or an
+    /// empty text.
     pub import_calls: BTreeMap<String, String>,
     /// Words in type position that request inference from the value (`var`).
     pub inferred_types: Vec<String>,
@@ -273,7 +277,8 @@ pub struct Resolution {
     pub function_scoped: bool,
     /// Declarations are visible in their whole scope, also before their position.
     pub hoisted: bool,
-    /// A closure assigned to a variable or member is its value, not a definition of that name; types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name; types have declared
+    /// members only.
     pub closures_are_values: bool,
     /// Callables have a namespace of their own: a call never means a variable.
     pub separate_callables: bool,
@@ -301,7 +306,8 @@ pub struct Resolution {
     pub pointers_index: bool,
     /// Inside a function, a declarator with a list of bare names constructs a variable and declares no function.
     pub locals_construct: bool,
-    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up next to the types of its arguments.
+    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up next to the types of
+    /// its arguments.
     pub argument_lookup: bool,
 }
 
@@ -430,8 +436,8 @@ pub struct Builtins {
     pub types: Vec<String>,
     /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
-    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and `item1` the types of their items;
-    /// `callee0` is the first argument as a callable.
+    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and `item1` the types of
+    /// their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
 }
 
