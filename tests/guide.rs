@@ -16,7 +16,7 @@ use source::{Declaration, Member, declarations};
 const START: &str = "<!-- reference: made from src/grammar by tests/guide.rs -->\n";
 const END: &str = "<!-- /reference -->";
 
-/// The tables of rules: their section in a manifest, the type of a rule, and where a node with such a rule stands.
+/// The tables of rules: the section in a manifest, and the type of a rule.
 const RULES: [(&str, &str); 3] = [("nodes", "Rule"), ("patterns", "Pattern"), ("types", "TypeRule")];
 
 fn root() -> PathBuf {

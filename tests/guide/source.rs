@@ -107,11 +107,7 @@ impl Reader {
                 Token::Doc(line) => add_line(&mut docs, &line),
                 Token::Mark('#') => attributes += &self.attribute(),
                 Token::Mark('}') => break,
-                Token::Word(word) if word == "pub" => {
-                    if self.peek() == Some(&Token::Mark('(')) {
-                        while self.next().is_some_and(|token| token != Token::Mark(')')) {}
-                    }
-                }
+                Token::Word(word) if word == "pub" => self.visibility(),
                 Token::Word(name) => {
                     let (docs, attributes) = (std::mem::take(&mut docs), std::mem::take(&mut attributes));
                     let mut member = Member { name, docs, attributes, ty: String::new(), fields: Vec::new() };
@@ -129,6 +125,13 @@ impl Reader {
             }
         }
         found
+    }
+
+    /// What stands in parentheses after `pub`, if anything does.
+    fn visibility(&mut self) {
+        if self.peek() == Some(&Token::Mark('(')) {
+            while self.next().is_some_and(|token| token != Token::Mark(')')) {}
+        }
     }
 
     /// The type after a field's name, up to the comma or brace that ends it.
