@@ -7,6 +7,7 @@ mod doctor;
 mod fixtures;
 mod freshness;
 mod function_values;
+mod guide;
 mod incremental;
 mod index;
 mod install;

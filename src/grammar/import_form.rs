@@ -3,11 +3,12 @@
 use super::Selector;
 use serde::Deserialize;
 
-/// How an import is written. The forms are those of module systems, not of single languages.
+/// Syntax of an import. The forms are those of module systems, not of single languages.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "as", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(crate) enum ImportForm {
-    /// Modules, each with an optional alias node (`name`, `alias`). Without an alias the first segment is bound.
+    /// Modules by name. A child of `names` with an alias has the name in `aliased` and the alias in `alias`;
+    /// without one the first segment is bound.
     Modules { names: Selector, alias: Option<Selector>, aliased: Option<Selector> },
     /// Items of a module named by a dotted path that may be relative.
     Items {
@@ -18,7 +19,7 @@ pub(crate) enum ImportForm {
         alias: Option<Selector>,
         aliased: Option<Selector>,
     },
-    /// Clauses in front of a quoted source.
+    /// Clauses before a quoted source: default, namespace, named items.
     Clauses {
         source: Selector,
         default: Option<Selector>,
@@ -27,11 +28,12 @@ pub(crate) enum ImportForm {
         wildcard: Option<Selector>,
         item: Option<Selector>,
         alias: Option<Selector>,
-        /// Words that take only types.
+        /// Keywords of type-only imports.
         #[serde(default)]
         types: Vec<String>,
     },
-    /// A tree of paths with lists, aliases and wildcards inside; node kinds by their place in the tree.
+    /// A tree of paths with lists, aliases and wildcards. The texts are node kinds, the selectors children of
+    /// these.
     Tree {
         of: Selector,
         list: Selector,
@@ -43,23 +45,25 @@ pub(crate) enum ImportForm {
         aliased: String,
         plain_list: String,
     },
-    /// One path whose last segment may be a wildcard; `member` marks an import of members of a type.
+    /// One path whose last segment may be a wildcard; `member` is the token of an import of members (`import
+    /// static`).
     Path { of: Selector, wildcard: Option<Selector>, member: Option<String> },
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
-    /// Textual inclusion; `system` is the kind of node of a path that is searched outside first.
+    /// Textual inclusion; `system` is the node kind of a path that is searched outside of the repository
+    /// first.
     Include { path: Selector, system: String },
-    /// A name of another scope made visible here (`using a::b`), maybe under another name; `namespace`: everything in it when
-    /// this token is present.
+    /// A using declaration: a name of another scope becomes visible here, possibly under an alias; with the
+    /// token `namespace`, all names of that scope.
     Using { of: Selector, namespace: Option<String>, alias: Option<Selector> },
-    /// What an export says of other modules.
+    /// Re-exports of an export declaration.
     Export {
         source: Selector,
         clause: Selector,
         item: Selector,
         alias: Selector,
         namespace: Selector,
-        /// Words that take only types.
+        /// Keywords of type-only imports.
         #[serde(default)]
         types: Vec<String>,
     },

@@ -10,398 +10,405 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
-/// What a language declares besides the meaning of its node kinds.
+/// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Manifest {
-    /// The grammar, as a path in its crate.
+    /// Path of the grammar constant in its crate (`tree_sitter_x::LANGUAGE`).
     pub grammar: String,
-    /// The name people use.
+    /// Display name of the language.
     pub title: String,
-    /// Languages of one family see each other's symbols.
+    /// Family of languages that share one symbol table: name resolution crosses files of different languages within it.
     pub family: Option<String>,
-    /// How files of the language are recognised.
+    /// Language detection: which files are in the language.
     pub detect: Detection,
-    /// How modules are found.
+    /// Module system: how imports are mapped to files and packages.
     pub modules: Modules,
-    /// What is done to sources before they are parsed.
+    /// Vocabulary of the preprocessor, for languages that have one: source that only it understands is masked before
+    /// parsing.
     #[serde(default)]
     pub preprocessor: super::preprocessor::Preprocessor,
-    /// Special names.
+    /// Names with a built-in meaning.
     #[serde(default)]
     pub names: Names,
-    /// How names and members are looked up.
+    /// Rules of name resolution and member lookup.
     #[serde(default)]
     pub resolution: Resolution,
-    /// Words before a definition and what they mean: word -> flag or visibility.
+    /// Modifiers and decorators of definitions, and the flags that they set.
     #[serde(default)]
     pub modifiers: Modifiers,
-    /// How conditions of compilation are written.
+    /// Syntax of conditional compilation.
     #[serde(default)]
     pub conditions: Conditions,
-    /// Who may use what.
+    /// Visibility of symbols.
     #[serde(default)]
     pub visibility: VisibilityRule,
-    /// What other files see.
+    /// Rule for the symbols that a file exports.
     #[serde(default)]
     pub exports: ExportRule,
-    /// Where documentation is.
+    /// Syntax of documentation.
     #[serde(default)]
     pub documentation: Documentation,
-    /// What is test code.
+    /// Patterns of test code.
     #[serde(default)]
     pub tests: TestMarkers,
-    /// Tests of a value's type.
+    /// Type narrowing: tests that tell the type of a value.
     #[serde(default)]
     pub narrowing: Narrowing,
-    /// Names that the language or its library defines.
+    /// Builtin functions and types, and names of the standard library that need no import.
     #[serde(default)]
     pub builtins: Builtins,
-    /// What a value may be passed as besides its own type.
+    /// Implicit conversions of arguments: tells overloads apart.
     #[serde(default)]
     pub conversions: Conversions,
-    /// How types flow through builtin containers and wrappers.
+    /// Type flow through a builtin type, by its name: type parameters, elements, and the types of members.
     #[serde(default)]
     pub flow: BTreeMap<String, TypeFlow>,
 }
 
-/// How files of a language are recognised.
+/// Language detection.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Detection {
-    /// File name endings without the dot.
+    /// File name extensions, without the dot.
     pub extensions: Vec<String>,
-    /// Whole file names.
+    /// Complete file names.
     pub file_names: Vec<String>,
-    /// Interpreters in a `#!` line.
+    /// Interpreters in a `#!` line, without version numbers.
     pub interpreters: Vec<String>,
-    /// Endings shared with another language: this one is chosen if one of `markers` is found, or by the neighbours.
+    /// Extensions shared with another language: this language is chosen where one of `markers` is found, else by the
+    /// majority of the other files in the directory.
     pub shared_extensions: Vec<String>,
-    /// Text at the start of a line (after white space) that only this language has.
+    /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
 }
 
-/// How modules of a language are found. A closed set of systems.
+/// Module system. A closed set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModuleSystem {
-    /// Dotted names are folders and files below source roots; a folder's own file is its index.
+    /// Dotted names map to directories and files below source roots; a directory may have an index file.
     DottedPackages,
-    /// Quoted paths relative to the file, or names of packages with a manifest.
+    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or names of packages with
+    /// a manifest.
     RelativePaths,
-    /// A tree of modules that starts at the root file of a crate.
+    /// A tree of modules from the root file of each crate; child modules are declared in their parents.
     CrateTree,
-    /// A folder is a package, named by a path from the module's root.
+    /// A directory is a package, named by the module's path and the directory below its root.
     PackageFolders,
-    /// Files name the package they are in; types are found by package and name.
+    /// Each file declares its package; imports name a package and a type in it.
     DeclaredPackages,
-    /// Files are pasted into each other.
+    /// Textual inclusion of files.
     Includes,
 }
 
-/// How modules are found, with the parameters of the system.
+/// A module system with its parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Modules {
-    /// The system.
+    /// The module system.
     pub system: ModuleSystem,
-    /// What joins segments of a module's name.
+    /// Separator between the segments of a module name.
     pub separator: String,
-    /// File stems that stand for their folder.
+    /// Stems of index files: a file that is the module of its directory.
     #[serde(default)]
     pub index: Vec<String>,
-    /// Endings tried, in order, for a module without one.
+    /// Extensions tried, in this order, for a module name without one.
     #[serde(default)]
     pub extensions: Vec<String>,
-    /// Endings that stand for another one in the sources (`.js` written, `.ts` meant): written -> tried.
+    /// Extension in an import -> extensions of the source files that it may mean (`.js` is written, `.ts` is meant).
     #[serde(default)]
     pub extension_aliases: BTreeMap<String, Vec<String>>,
-    /// Files of the system besides sources.
+    /// Project files that the module system reads besides sources.
     #[serde(default)]
     pub project_files: Vec<String>,
-    /// Words that start a path: `crate`, `self`, `super`.
+    /// Path keyword for the root module (`crate`).
     #[serde(default)]
     pub root_word: Option<String>,
-    /// The word for the module itself.
+    /// Path keyword for the current module (`self`).
     #[serde(default)]
     pub self_word: Option<String>,
-    /// The word for the module around.
+    /// Path keyword for the parent module (`super`).
     #[serde(default)]
     pub super_word: Option<String>,
-    /// The decorator of a child module that gives the path of its file.
+    /// Decorator of a child module whose argument is the path of its file.
     #[serde(default)]
     pub path_decorator: Option<String>,
-    /// Root files of a package's crates, by path in its folder; the first is its library.
+    /// Root files of the crates of a package, relative to its directory; the first is the library.
     #[serde(default)]
     pub roots: Vec<String>,
-    /// Folders of a package in which every file is a crate -> the table of the package's manifest that names more of them.
+    /// Directory of a package in which every file is a crate -> table of the package's manifest that names further
+    /// ones.
     #[serde(default)]
     pub crate_folders: BTreeMap<String, String>,
-    /// A module does not see the names of the module around it.
+    /// A module does not inherit the names of its parent module.
     #[serde(default)]
     pub closed: bool,
-    /// Files of a folder see each other's top-level names.
+    /// Files of one directory share their top-level names.
     #[serde(default)]
     pub shared_folder: bool,
-    /// Files whose declared package ends in this are a package of their own beside that of their folder.
+    /// Suffix of a declared package name that makes a second package in the same directory (`_test`).
     #[serde(default)]
     pub beside_suffix: Option<String>,
-    /// Names visible in every file without an import, as external names.
+    /// External names visible in every file without an import.
     #[serde(default)]
     pub prelude: Vec<String>,
 }
 
-/// How constructors are told from other methods.
+/// Rule that tells constructors from other methods.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConstructorNames {
-    /// By the names listed.
+    /// By the names in `constructors`.
     #[default]
     Listed,
-    /// They have the name of their type.
+    /// By the name of their type.
     TypeName,
 }
 
-/// How a method gets at its receiver.
+/// Syntax of the receiver in a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SelfRule {
-    /// By a keyword or not at all.
+    /// A keyword, or implicit.
     #[default]
     Keyword,
     /// The first parameter is the receiver.
     FirstParameter,
-    /// By a parameter that has a word of its own; members without it belong to the type.
+    /// A parameter with a keyword of its own; members without it are associated functions.
     Declared,
 }
 
-/// Special names of a language.
+/// Names with a built-in meaning.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Names {
-    /// How constructors are told from other methods.
+    /// Rule that tells constructors from other methods.
     pub constructor_rule: ConstructorNames,
     /// Names of constructors.
     pub constructors: Vec<String>,
-    /// A constructor that begins with no other one begins with that of its base.
+    /// A constructor whose first statement calls no constructor implicitly calls that of the base.
     pub implied_base_constructor: bool,
-    /// How a method gets at its receiver.
+    /// Syntax of the receiver in a method.
     pub self_rule: SelfRule,
-    /// Callables whose call without arguments is the receiver seen as its base.
+    /// Functions whose call without arguments gives the receiver as a value of its base (`super()`).
     pub super_calls: Vec<String>,
-    /// The word for the type around.
+    /// Names of the enclosing type (`Self`).
     pub self_type: Vec<String>,
-    /// Functions whose call with a module's name imports it (`require`), and the wrapper in which they give it, if any.
+    /// Function that imports the module named by its argument (`require`) -> generic type that wraps the result, or an
+    /// empty text.
     pub import_calls: BTreeMap<String, String>,
-    /// Words in place of a type that leave it to the value (`var`).
+    /// Words in type position that request inference from the value (`var`).
     pub inferred_types: Vec<String>,
-    /// Functions whose first type argument is the type of their result (casts).
+    /// Functions whose result has the type of their first type argument (casts).
     pub cast_calls: Vec<String>,
-    /// Tokens in a parameter list that stand for any number of arguments.
+    /// Tokens in a parameter list that accept any number of further arguments.
     pub rest_words: Vec<String>,
-    /// Words before a module's name that make its members visible around it.
+    /// Words before a module that make its members visible in the enclosing scope (`inline namespace`).
     pub transparent_module_words: Vec<String>,
-    /// Names that are never a binding (`_`).
+    /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
-    /// Parameter lists that mean there are none (`void`).
+    /// Parameter lists that mean no parameters (`void`).
     pub ignored_params: Vec<String>,
-    /// Words that make a constructor's parameter a field as well.
+    /// Modifiers that make a parameter of a constructor a field as well.
     pub field_parameter_words: Vec<String>,
-    /// Objects whose members are the file's exports (`module.exports`, `exports`).
+    /// Objects whose members are the exports of the file (`module.exports`, `exports`).
     pub export_objects: Vec<String>,
-    /// Member of a type or callable whose members are those of its values (`prototype`).
+    /// Member of a type or callable that holds the members of its instances (`prototype`).
     pub values_member: Option<String>,
-    /// What the names of macros end in where they are applied: macros have names of their own.
+    /// Suffix of a macro name where the macro is applied (`!`). With it, macros have a namespace of their own.
     pub macro_suffix: Option<String>,
-    /// Member that makes a value callable.
+    /// Method behind a call of an instance (`__call__`).
     pub call_member: Option<String>,
-    /// Member whose result a `with` binds.
+    /// Method whose result a context manager binds (`__enter__`).
     pub enter_member: Option<String>,
-    /// Member whose result iterating gives, and the one that gives the next item.
+    /// Methods of the iterator protocol: the one that gives the iterator, and the one that gives the next item.
     pub iterator_members: Vec<String>,
-    /// Members that give what a value stands for: its members are found through it as well.
+    /// Methods of implicit dereference: members of their result type are members of the receiver as well (`deref`).
     pub deref_members: Vec<String>,
-    /// Library types whose derived types have their values as members.
+    /// Library types whose derived types are enumerations: their fields are instances.
     pub enum_bases: Vec<String>,
-    /// Member behind an index.
+    /// Method behind a subscript (`__getitem__`).
     pub index_member: Option<String>,
-    /// Member of what a type holds that gives its value where it is read through a value of the type.
+    /// Method of a descriptor: gives the value of a field that is read through an instance (`__get__`).
     pub descriptor_member: Option<String>,
-    /// The variable that lists the names that a wildcard import takes.
+    /// Variable that lists the names of a wildcard import (`__all__`).
     pub export_list: Option<String>,
-    /// Functions that make a type parameter.
+    /// Functions whose result is a type parameter (`TypeVar`).
     pub type_variables: Vec<String>,
-    /// Library types whose arguments, in a header, list the type parameters.
+    /// Library types whose arguments, among the bases of a type, list its type parameters (`Generic`).
     pub type_variable_lists: Vec<String>,
-    /// Operator -> member of its left side that gives its value.
+    /// Operator -> method of the left operand whose result is the value.
     pub operators: BTreeMap<String, String>,
 }
 
-/// How members of a type are looked up.
+/// Order of member lookup in a type and its bases.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MemberLookup {
     /// The type, then its bases depth first, classes before interfaces.
     #[default]
     Chain,
-    /// The C3 linearisation.
+    /// The C3 linearisation of the bases.
     C3,
-    /// The type, then what it embeds, breadth first.
+    /// The type, then its embedded types, breadth first.
     Embedding,
-    /// Inherent members first, then those of implemented and bounding traits, then through wrappers.
+    /// Inherent members, then members of implemented and bounding traits, then members through implicit dereference.
     InherentFirst,
 }
 
-/// How names and members are looked up.
+/// Rules of name resolution and member lookup.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Resolution {
-    /// How members of a type are looked up.
+    /// Order of member lookup in a type and its bases.
     pub members: MemberLookup,
-    /// A bare name inside a type may be a member of it.
+    /// An unqualified name inside a type may be a member of it.
     pub implicit_receiver: bool,
-    /// Members are only seen through a receiver, also directly inside their type or object.
+    /// Members need a receiver, also directly inside their type or object.
     pub members_need_receiver: bool,
-    /// Scopes of types are seen from the functions inside them.
+    /// Functions see the scope of the type that they are in.
     pub type_scope_visible: bool,
-    /// Several callables of one name in one scope are overloads; otherwise the last one holds.
+    /// Callables of one name in one scope are overloads; otherwise the last definition wins.
     pub overloads: bool,
-    /// Calling a type makes a value of it.
+    /// A call of a type constructs an instance.
     pub call_constructs: bool,
-    /// Names are bound for the whole function, whatever block they stand in.
+    /// The scope of a local name is the whole function, not the enclosing block.
     pub function_scoped: bool,
-    /// Declarations hold in their whole scope, before the place they stand at.
+    /// Declarations are visible in their whole scope, also before their position.
     pub hoisted: bool,
-    /// A closure given to a variable or member is its value, not a definition of that name; types have declared members only.
+    /// A closure assigned to a variable or member is its value, not a definition of that name; types have declared
+    /// members only.
     pub closures_are_values: bool,
-    /// Callables have names of their own: a call never means a variable.
+    /// Callables have a namespace of their own: a call never means a variable.
     pub separate_callables: bool,
-    /// Members of a base are overloads beside those of the same name in derived types.
+    /// Members of a base and members of the same name in derived types are overloads of each other.
     pub inherited_overloads: bool,
-    /// A variable keeps the type that it was declared with, whatever it is given.
+    /// The declared type of a variable is not refined by assignments.
     pub variables_keep_types: bool,
-    /// Interfaces are satisfied by having their methods.
+    /// Structural interfaces: a type implements an interface by having its methods.
     pub structural: bool,
-    /// Types and values have names of their own.
+    /// Types and values have separate namespaces.
     pub separate_types: bool,
-    /// Interfaces and classes of one name in one scope are one type.
+    /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
-    /// What stands before the separator of a path is a module or type, never a value.
+    /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,
-    /// What a decorator returns takes the place of what it decorates.
+    /// The result of a decorator replaces the decorated definition.
     pub decorators_replace: bool,
-    /// Functions without a declared result have the type of what they return.
+    /// The result type of a function without a declared one is inferred from its returns.
     pub infer_returns: bool,
-    /// A variant is named through its type only (`false`: its name is visible beside the type).
+    /// The variants of an enumeration without a name are names of the enclosing scope.
     pub variants_visible: bool,
-    /// Declarations and definitions of one name are one thing (headers).
+    /// Declarations and definitions of one name are the same entity (headers).
     pub declarations: bool,
-    /// Indexing a pointer gives what it leads to.
+    /// Indexing a pointer gives its target.
     pub pointers_index: bool,
-    /// In a function, a declarator with a list of bare names is a variable made with them, not a declared function.
+    /// Inside a function, a declarator with a list of bare names constructs a variable and declares no function.
     pub locals_construct: bool,
-    /// An associated function may be called through a value.
+    /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up next to the types of
+    /// its arguments.
     pub argument_lookup: bool,
 }
 
-/// What words before a definition mean.
+/// Modifiers and decorators of definitions.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Modifiers {
-    /// Kinds of nodes whose text is modifiers.
+    /// Node kinds whose text is a list of modifiers.
     pub nodes: Vec<String>,
-    /// Words that make a member belong to its type.
+    /// Modifiers of static members.
     pub r#static: Vec<String>,
-    /// Words that leave a body to derived types.
+    /// Modifiers of abstract members.
     pub r#abstract: Vec<String>,
-    /// Words that make a result a future.
+    /// Modifiers of asynchronous callables.
     pub r#async: Vec<String>,
-    /// Words that make a value constant; several words in one entry must all be there.
+    /// Modifiers of constants; the words of one entry must all be present.
     pub constant: Vec<String>,
-    /// Words that make a member read like a field.
+    /// Modifiers of methods that are read like a field (`get`).
     pub property: Vec<String>,
-    /// Words that make a callable yield.
+    /// Modifiers of generators.
     pub generator: Vec<String>,
-    /// Words that make a variable without a value a declaration; its definition is elsewhere.
+    /// Modifiers that make a variable without a value a declaration (`extern`).
     pub declaration: Vec<String>,
-    /// Words that do the same to fields.
+    /// Modifiers that make a field without a value a declaration.
     pub declaration_fields: Vec<String>,
-    /// Decorators that make a member belong to its type.
+    /// Decorators of static members.
     pub static_decorators: Vec<String>,
-    /// Decorators that give a method its type as first parameter.
+    /// Decorators of class methods: the first parameter is the type.
     pub class_method_decorators: Vec<String>,
-    /// Decorators that make a method read like a field.
+    /// Decorators of methods that are read like a field.
     pub property_decorators: Vec<String>,
-    /// Decorators that leave a body to derived types.
+    /// Decorators of abstract members.
     pub abstract_decorators: Vec<String>,
-    /// Decorators that mark one of several signatures of a callable.
+    /// Decorators of one of several signatures of a callable.
     pub overload_decorators: Vec<String>,
-    /// Decorators that mark what is deprecated.
+    /// Decorators of deprecated definitions.
     pub deprecated_decorators: Vec<String>,
-    /// Decorators that compile what follows only under a condition.
+    /// Decorators of conditional compilation.
     pub conditional_decorators: Vec<String>,
-    /// Decorators that make what follows public.
+    /// Decorators that make a definition public.
     pub public_decorators: Vec<String>,
-    /// Decorators whose arguments name what is applied.
+    /// Decorators whose arguments name the decorators to apply (`derive`).
     pub applying_decorators: Vec<String>,
 }
 
-/// Who may use what.
+/// Visibility of symbols.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct VisibilityRule {
-    /// Word -> visibility.
+    /// Modifier -> visibility.
     pub words: BTreeMap<String, String>,
-    /// Visibility without a word.
+    /// Visibility without a modifier.
     pub default: Option<String>,
-    /// Kind of type -> visibility of its members without a word.
+    /// Kind of type -> visibility of its members without a modifier.
     pub members: BTreeMap<String, String>,
-    /// Visibility, without a word, of members that implement an interface outside of their type's body.
+    /// Visibility, without a modifier, of members that implement an interface outside of the body of their type.
     pub implementing: Option<String>,
-    /// A leading underscore is internal, two are private.
+    /// A name with one leading underscore is internal, with two it is private.
     pub underscore: bool,
-    /// A capital is public, else internal.
+    /// A name with a leading capital is public, any other is internal.
     pub capital: bool,
     /// Prefix of private names.
     pub private_prefix: Option<String>,
 }
 
-/// What other files see of a file.
+/// Rule for the symbols that a file exports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExportRule {
-    /// Everything at the top that is not private.
+    /// All top-level symbols that are not private.
     #[default]
     TopLevel,
-    /// What says so.
+    /// Symbols with an export mark.
     Marked,
-    /// What is public or protected.
+    /// Public and protected symbols.
     Public,
-    /// Everything at the top without a word that hides it.
+    /// Top-level symbols with external linkage: all without a modifier of internal linkage.
     Linkage,
 }
 
-/// Where documentation is.
+/// Syntax of documentation.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Documentation {
     /// Kinds of comment nodes.
     pub comments: Vec<String>,
-    /// Starts of comments that document what follows; all do when empty.
+    /// Prefixes of comments that document the next definition; without prefixes all comments do.
     pub prefixes: Vec<String>,
-    /// The first string of a body documents it: kind of that statement's string node.
+    /// Node kind of a string that documents a definition as the first statement of its body.
     pub body_string: Option<String>,
-    /// Words in comments before the type, in braces, of a parameter that is named after it.
+    /// Tags in comments that state the type of a parameter: the type in braces, then the name (`@param`).
     pub param_tags: Vec<String>,
-    /// Words in comments before the type, in braces, of a result.
+    /// Tags in comments that state the type of the result, in braces.
     pub result_tags: Vec<String>,
-    /// Words in comments before the type, in braces, of a variable.
+    /// Tags in comments that state the type of a variable, in braces.
     pub type_tags: Vec<String>,
-    /// Types in comments that say nothing.
+    /// Types in comments that carry no information.
     pub vague_types: Vec<String>,
 }
 
-/// What is test code.
+/// Patterns of test code.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct TestMarkers {
@@ -409,28 +416,28 @@ pub struct TestMarkers {
     pub files: Vec<String>,
     /// Prefixes of names of test functions in test files.
     pub function_prefixes: Vec<String>,
-    /// Decorators of tests (last segment).
+    /// Decorators of tests, by their last segment.
     pub decorators: Vec<String>,
-    /// Functions that take a title and a test.
+    /// Functions that take a title and a closure with the test.
     pub calls: Vec<String>,
-    /// Macros whose call before a body defines a test named by its arguments, put together.
+    /// Macros that define a test: the call is followed by a body, and the joined arguments are the name.
     pub macros: Vec<String>,
-    /// Those among them whose first argument is a type that the test, named by the last one, is a member of.
+    /// Those of `macros` whose first argument is the fixture type of which the test is a member.
     pub fixture_macros: Vec<String>,
 }
 
-/// Names that the language or its library defines.
+/// Builtin names.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Builtins {
-    /// Functions and values.
+    /// Builtin functions and values.
     pub functions: Vec<String>,
-    /// Types; a member of such a type is external.
+    /// Builtin types; their members are external.
     pub types: Vec<String>,
-    /// Member names too common on builtin types for the unique-name heuristic.
+    /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
-    /// What functions give: name -> type, in which `arg0` and `arg1` are types of arguments and `item0` and `item1` of their items;
-    /// `callee0` is the first argument, to be called.
+    /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and `item1` the types of
+    /// their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
 }
 

@@ -4,43 +4,44 @@ use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::sync::OnceLock;
 
-/// The words by which declarations are told from uses of macros around them. Without a directive there is no preprocessor.
+/// Vocabulary by which declarations are told from macros around them. Without `directive` there is no
+/// preprocessor.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
-    /// What directives start with.
+    /// Prefix of directives.
     pub directive: Option<String>,
-    /// Words before a body that is a list of names.
+    /// Keywords before a body that is a list of names (`enum`).
     pub list_words: Vec<String>,
-    /// Words before the name of a type.
+    /// Keywords before the name of a type.
     pub type_words: Vec<String>,
-    /// Words before a body of declarations that is no type.
+    /// Keywords before a body of declarations that is no type (`namespace`).
     pub block_words: Vec<String>,
-    /// Words around a type or a name that are neither.
+    /// Specifiers and qualifiers in a declaration.
     pub qualifiers: Vec<String>,
-    /// Those among them that a declaration can start with.
+    /// Those of `qualifiers` that can start a declaration.
     pub start_words: Vec<String>,
-    /// Words before parameters of types.
+    /// Keywords before type parameters (`template`).
     pub parameter_words: Vec<String>,
-    /// Words that start a name that is not a plain word.
+    /// Keywords that start a name (`operator`).
     pub name_words: Vec<String>,
-    /// Names of builtin types; several of them in a row are one type.
+    /// Builtin types; several in a row are one type.
     pub builtin_types: Vec<String>,
-    /// Words that start statements.
+    /// Keywords that start statements.
     pub statement_words: Vec<String>,
-    /// Those among them that a statement follows at once.
+    /// Those of `statement-words` that a statement follows directly.
     pub clause_words: Vec<String>,
-    /// Those among them that a statement follows after what is in parentheses.
+    /// Those of `statement-words` that a statement follows after parentheses.
     pub head_words: Vec<String>,
-    /// Words before text for an assembler.
+    /// Keywords before assembler text.
     pub assembler_words: Vec<String>,
-    /// Words before a value whose type is meant.
+    /// Keywords for the type of a value (`typeof`).
     pub value_type_words: Vec<String>,
-    /// Words that say nothing that matters here.
+    /// Words that are masked wherever they occur.
     pub ignored_words: Vec<String>,
-    /// Words before a type and a path to a member of it, in parentheses.
+    /// Macros whose arguments are a type and a path to a member of it (`offsetof`).
     pub member_words: Vec<String>,
-    /// Words before the arguments of attributes.
+    /// Keywords before the arguments of an attribute.
     pub attribute_words: Vec<String>,
     /// All words of the language.
     #[serde(skip)]

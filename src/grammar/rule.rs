@@ -6,28 +6,28 @@ use crate::model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
-/// What a node means in statement or expression position.
+/// Role of a node in statement or expression position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 #[expect(clippy::large_enum_variant, reason = "a language has one table of some hundred rules, which are read and never moved")]
 pub(crate) enum Rule {
-    /// Nothing inside matters.
+    /// Ignored with everything inside.
     Skip {},
-    /// Its value is that of its child (the first named one if not said); everything inside is visited.
+    /// Has the value of its child `of`, by default of the first named one; all children are visited.
     Pass { of: Option<Selector> },
-    /// A statement: its value is that of its child unless it ends in this token.
+    /// A statement: has the value of its child unless it ends in the token `end`.
     Statement { end: String },
-    /// Owns the names declared in it.
+    /// A lexical scope: owns the names that are declared in it.
     Block {},
-    /// A branch of a language whose names belong to the function: owns narrowings only.
+    /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
-    /// Leaves the block around it (return, raise, continue, …); `of` is what a return gives back.
+    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result of the callable.
     Jump {
         of: Option<Selector>,
         #[serde(default)]
         returns: bool,
     },
-    /// Gives a value to the caller of a generator.
+    /// Yields a value from a generator.
     Yield { of: Option<Selector> },
 
     /// A callable with a name.
@@ -35,18 +35,19 @@ pub(crate) enum Rule {
         #[serde(default = "function", deserialize_with = "symbol_kind")]
         kind: SymbolKind,
         name: Option<Selector>,
-        /// Where the name hides in a chain of declarators.
+        /// Start of the chain of declarators that ends in the name.
         declarator: Option<Selector>,
         params: Option<Selector>,
         returns: Option<Selector>,
         body: Option<Selector>,
         type_params: Option<Selector>,
         receiver: Option<Selector>,
-        /// The last expression of the body is what it returns.
+        /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
     },
-    /// A callable without a name, or with one that only it sees. `own_self`: the receiver around it is not its own.
+    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the enclosing method is not
+    /// visible inside.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -67,10 +68,10 @@ pub(crate) enum Rule {
         bases: Vec<BaseRule>,
         body: Option<Selector>,
         type_params: Option<Selector>,
-        /// Positional fields written as parameters of the type (records).
+        /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
     },
-    /// A name for a type whose kind depends on what it is made of: node kind of `ty` -> kind of symbol; otherwise an alias.
+    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any other is an alias.
     TypeName {
         name: Selector,
         ty: Selector,
@@ -78,36 +79,36 @@ pub(crate) enum Rule {
         #[serde(deserialize_with = "symbol_kinds")]
         kinds: BTreeMap<String, SymbolKind>,
     },
-    /// More members for a type that is defined elsewhere, possibly implementing an interface.
+    /// A block with members of a type that is defined elsewhere, possibly as the implementation of an interface.
     Extend { ty: Selector, interface: Option<Selector>, body: Option<Selector>, type_params: Option<Selector> },
-    /// A module or namespace with a body in this file; without a body it names a child module in another file.
+    /// A module or namespace; without a body it declares a child module in another file.
     Module {
         #[serde(default = "namespace", deserialize_with = "symbol_kind")]
         kind: SymbolKind,
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package that the file belongs to.
+    /// The package declaration of the file.
     Package { name: Selector },
-    /// Another name for a type.
+    /// A type alias.
     Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
-    /// A base without a name of its own among the members.
+    /// An embedded type among the members: a base without a field name.
     Embed { of: Selector },
-    /// Definitions under one keyword. One alone extends over the whole; with `repeats`, one without type and value has
-    /// the type of the one before it.
+    /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one without type and
+    /// value has the type of its predecessor.
     Group {
         #[serde(default)]
         repeats: bool,
     },
-    /// Declarators that share a type.
+    /// A declaration of one or several declarators that share a type.
     Declaration {
         #[serde(default, deserialize_with = "optional_symbol_kind")]
         kind: Option<SymbolKind>,
         ty: Option<Selector>,
         declarators: Selector,
-        /// Values that stand beside their declarators; beside a callable one they leave its body to derived types.
+        /// Initial values outside of the declarators; for a callable declarator one means a pure virtual function.
         values: Option<Selector>,
-        /// The names belong to the function, whatever block they stand in.
+        /// The names have function scope.
         #[serde(default)]
         hoisted: bool,
     },
@@ -118,18 +119,18 @@ pub(crate) enum Rule {
         name: Selector,
         ty: Option<Selector>,
         value: Option<Selector>,
-        /// Positional or named parts of a variant.
+        /// The positional parts of a variant.
         params: Option<Selector>,
-        /// Without a name, the type is a base of the type around it.
+        /// Without a name, the type is embedded in the enclosing type.
         #[serde(default)]
         embeds: bool,
-        /// A variable of type `T` that repeats the value of its predecessor (constant groups) has no type of its own.
+        /// The named parts of a variant: a body with fields.
         #[serde(default)]
         body: Option<Selector>,
     },
-    /// A body whose bare names are variants.
+    /// The body of an enumeration in which unadorned names are variants.
     Variants {},
-    /// An assignment. `declares`: it binds names that are new. `reads`: it also reads its target.
+    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read as well (`+=`).
     Assign {
         left: Selector,
         right: Option<Selector>,
@@ -150,26 +151,26 @@ pub(crate) enum Rule {
         #[serde(default)]
         optional: bool,
     },
-    /// A parameter that stands for the receiver.
+    /// The receiver as a parameter.
     SelfParam { ty: Option<Selector> },
-    /// Separates parameters without being one.
+    /// A separator in a parameter list that is no parameter.
     ParamMark {},
     /// A type parameter.
     TypeParam { name: Selector, bound: Option<Selector> },
-    /// Bounds of type parameters that are written after the header; each is a `Bound`.
+    /// A clause with bounds after the header; its children have the role `bound`.
     Bounds {},
-    /// A bound of a type parameter, or of another type, named before.
+    /// A bound of the type parameter or type `name`.
     Bound { name: Selector, bound: Selector },
-    /// A body whose fields are known by their position and have only types.
+    /// A body with positional fields, of which only the types are written.
     Positions { ty: Selector },
-    /// Names that belong to an outer scope although they are assigned here.
+    /// Declares that names assigned here belong to an outer scope (`global`).
     Outer { of: Selector },
     /// A definition with decorators.
     Decorated { of: Selector, decorators: Selector },
     /// A decorator, annotation or attribute.
     Decorator { name: Selector, args: Option<Selector> },
-    /// A definition or value that is visible to other files; see `ImportForm::Export` for re-exports. `whole_mark`: the value is
-    /// all that the file exports.
+    /// An export of a definition or a value; `import` has the form of re-exports. `whole-mark`: token of an export whose
+    /// value is the whole module (`export =`).
     Export {
         declaration: Option<Selector>,
         value: Option<Selector>,
@@ -179,21 +180,22 @@ pub(crate) enum Rule {
     },
     /// An import.
     Import { form: ImportForm },
-    /// A macro whose replacement is text.
+    /// A macro definition with textual replacement.
     Macro { name: Selector, params: Option<Selector>, value: Option<Selector> },
-    /// Sets the visibility of the members after it.
+    /// Sets the visibility of the following members (`public:`).
     Section {},
 
     /// A name.
     Name {},
-    /// A member of a value, type or module. Without an object the node itself is a name.
+    /// Member access on a value, type or module. Where `object` is absent the node is a plain name. `scoped`: a path
+    /// (`a::b`).
     Member {
         object: Option<Selector>,
         name: Selector,
         #[serde(default)]
         scoped: bool,
     },
-    /// A call. With `name`, the callee is that member of `object`, or that name.
+    /// A call of `callee`; or of the member `name` of `object`; or of `name`.
     Call {
         callee: Option<Selector>,
         object: Option<Selector>,
@@ -201,8 +203,8 @@ pub(crate) enum Rule {
         args: Option<Selector>,
         type_args: Option<Selector>,
     },
-    /// Makes a value of a type; without `ty`, an item of the value around it. Children of `body` may be definitions, or
-    /// `Initializer`s of members; `fields` holds only such.
+    /// A construction of `ty`; without a type, of the element type of the enclosing construction. `body` may hold
+    /// definitions (an anonymous subclass) or nodes with the role `initializer`; `fields` holds initializers only.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
@@ -210,47 +212,48 @@ pub(crate) enum Rule {
         fields: Option<Selector>,
         type_args: Option<Selector>,
     },
-    /// A type where a value stands: its members are those of the type.
+    /// A type in expression position: its members are those of the type.
     TypeValue {},
-    /// Types among values (`f::<A, B>`): each named child is one.
+    /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
     Types {},
-    /// An element of markup: a value made of the component that a path or a capital names; other names are builtin.
+    /// A markup element: a construction of the component that `name` names by a path or with a capital; other names are
+    /// builtin.
     Element { name: Selector },
-    /// An item of a container.
+    /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
-    /// The receiver.
+    /// The receiver of the enclosing method.
     SelfValue {},
-    /// The receiver as its base.
+    /// The receiver as a value of its base.
     SuperValue {},
-    /// A value of a builtin type.
+    /// A literal of the builtin type `ty`.
     Literal {
         ty: String,
-        /// Ends of its text that make it a value of another type: text -> type.
+        /// Suffix of the text -> type of the literal.
         #[serde(default)]
         suffixes: BTreeMap<String, String>,
     },
-    /// A container literal: its items have the first child's type.
+    /// A container literal of the builtin type `ty`: the element type is that of the first child.
     List { ty: String },
-    /// A mapping literal.
+    /// A mapping literal of the builtin type `ty`.
     Mapping { ty: String, key: Option<Selector>, value: Option<Selector> },
-    /// A tuple; a single member is a parenthesis.
+    /// A tuple; with one child a parenthesised expression.
     Tuple {},
-    /// A value with members written in place.
+    /// An object literal: its members are defined in place.
     Object {},
-    /// A member that has the name and the value of a variable.
+    /// A member of an object literal with the name and the value of a variable (`{ a }`).
     Shorthand {},
-    /// The text of a string, with expressions inside.
+    /// A string of the builtin type `ty`, possibly with interpolated expressions.
     Text { ty: String },
-    /// Awaits a value.
+    /// An await expression.
     Await { of: Option<Selector> },
-    /// Takes a wrapper off (`?`, `!`, `.await` excepted).
+    /// Unwraps an optional or a result (`?`).
     Unwrap { of: Option<Selector> },
-    /// One of several values; the first one where `condition` holds.
+    /// A choice of values: the first where `condition` holds.
     Choice { of: Vec<Selector>, condition: Option<Selector> },
-    /// Stands for several arguments or items.
+    /// A spread: several arguments or elements.
     Spread {},
-    /// An operator: the value is that of the sides for words in `either`, that of the right for words in `last`, a truth
-    /// value for words in `truth`, else that of the left.
+    /// An operator. The value is that of either side for operators in `either`, that of the right side for those in
+    /// `last`, a truth value for those in `truth`, otherwise that of the left side.
     Operator {
         left: Option<Selector>,
         right: Option<Selector>,
@@ -259,34 +262,34 @@ pub(crate) enum Rule {
         either: Vec<String>,
         #[serde(default)]
         truth: Vec<String>,
-        /// Words whose value is that of the right side.
+        /// Operators whose value is that of the right side.
         #[serde(default)]
         last: Vec<String>,
-        /// The type of a truth value.
+        /// Type of a truth value.
         #[serde(default)]
         truth_type: String,
-        /// Words that compute with both sides, as `conversions` tells.
+        /// Arithmetic operators; the type of the result follows from `[conversions]`.
         #[serde(default)]
         arithmetic: Vec<String>,
-        /// Words that take the next item out of the value.
+        /// Operators that take the next element out of the operand.
         #[serde(default)]
         item: Vec<String>,
-        /// Words that test whether the left side is of the type on the right.
+        /// Operators that test whether the left side has the type on the right side.
         #[serde(default)]
         type_test: Vec<String>,
     },
-    /// A test of a value against a type that may also bind a name; a value is narrowed only where no name can be bound.
+    /// A type test that may bind a name; the value is narrowed only where the rule has no `name`.
     TypeTest { value: Selector, ty: Option<Selector>, name: Option<Selector> },
-    /// A value seen as a type, or as an array of it.
+    /// A cast to a type, or with `array` to an array of it.
     Cast {
         ty: Selector,
         value: Option<Selector>,
         #[serde(default)]
         array: bool,
     },
-    /// A value made by going through others: scopes of its own; `container` names the result.
+    /// A comprehension: a scope of its own; its value is a `container` of `value`.
     Comprehension { value: Selector, container: String },
-    /// Binds the items of a value one after the other.
+    /// A loop over the elements of `iterable`.
     For {
         pattern: Option<Selector>,
         declarator: Option<Selector>,
@@ -295,25 +298,25 @@ pub(crate) enum Rule {
         body: Option<Selector>,
         #[serde(default)]
         value: Yielded,
-        /// A token that makes it bind the keys.
+        /// Token of a loop over keys.
         keys_mark: Option<Selector>,
     },
-    /// Binds what entering a context gives.
+    /// A context manager: binds what entering `value` gives.
     With { value: Selector, name: Option<Selector> },
-    /// Binds a value to a name in the middle of an expression.
+    /// Binds a value to a name inside of an expression.
     As { value: Selector, name: Selector },
-    /// Binds a caught error.
+    /// A handler: binds the caught error.
     Catch { ty: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// A branch whose condition may tell a type.
+    /// A branch whose condition may narrow types.
     If { condition: Selector, then: Selector, otherwise: Option<Selector> },
-    /// Binds names by matching a value.
+    /// Binds the names of a pattern by matching a value; `otherwise` is the branch for no match.
     Let { pattern: Selector, ty: Option<Selector>, value: Option<Selector>, otherwise: Option<Selector> },
-    /// Cases that match one value; the node of a case has `Case`.
+    /// Cases that match one value, bound to `name` if given; the children of `body` have the role `case`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `Match`: a pattern, or types that the value is known to have in it; `guard` must hold as well.
+    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a further condition.
     Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
-    /// Applies a macro to tokens; `read` says what they look like. Where a definition may stand, tokens that start with one
-    /// of the words in `items` are read as definitions if they parse as such.
+    /// An invocation of a macro on tokens; `read` describes the expressions among them. Where definitions are allowed,
+    /// tokens that start with one of `items` are read as definitions if they parse as such.
     MacroCall {
         name: Selector,
         tokens: Selector,
@@ -321,29 +324,30 @@ pub(crate) enum Rule {
         #[serde(default)]
         items: Vec<String>,
     },
-    /// A test written as a call with a title and a closure.
+    /// A named argument: `value` is the argument.
     NamedArgument { value: Selector },
-    /// A chain of declarators around a name.
+    /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`, `array`, `reference`).
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
         #[serde(default)]
         wrap: Option<String>,
-        /// The first value of what is declared.
+        /// The initial value.
         value: Option<Selector>,
-        /// Arguments that the first value is made with.
+        /// The arguments of the constructor.
         args: Option<Selector>,
-        /// The result, written behind the parameters.
+        /// A trailing result type.
         returns: Option<Selector>,
-        /// The node itself is the name, up to this child.
+        /// The name is the text of the node up to this child.
         up_to: Option<Selector>,
     },
-    /// Type parameters of the definition in the same node.
+    /// A definition with type parameters: `params` are those of the definition in the same node.
     Generic { params: Selector },
-    /// What is defined inside belongs to the scope around the type (friends).
+    /// Definitions inside belong to the scope around the type (friends).
     Outside {},
-    /// Compiled under a condition. One on `name` whose first `guard` has the same name only keeps a file from being read twice.
-    /// `alternative` is compiled where it does not hold; a first token in `negated` turns it round.
+    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the same name it is an
+    /// include guard. `alternative` is compiled where the condition does not hold; a first token in `negated` negates the
+    /// condition.
     Conditional {
         name: Option<Selector>,
         guard: Option<Selector>,
@@ -352,110 +356,111 @@ pub(crate) enum Rule {
         #[serde(default)]
         negated: Vec<String>,
     },
-    /// A base or field that a constructor makes with arguments before its body runs.
+    /// An initializer of a base or field before the body of a constructor.
     MemberInit { name: Selector, args: Selector },
-    /// A callable named without being called (`Type::method`); without a name it is the constructor.
+    /// A method reference (`Type::method`); where `name` is absent, of the constructor.
     MethodReference { object: Selector, name: Selector },
-    /// Gives members of a constructed value, or of the receiver, their first values.
+    /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },
 }
 
-/// The tokens by which expressions inside the tokens of a macro are recognised.
+/// Tokens by which expressions among the tokens of a macro are recognised.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct TokenWords {
-    /// Between a value or module and its member.
+    /// Tokens between a value or module and its member.
     pub(crate) joiners: Vec<String>,
-    /// What the lists of arguments start with.
+    /// Token that opens an argument list.
     pub(crate) call: String,
-    /// Between arguments.
+    /// Token between arguments.
     pub(crate) separator: String,
-    /// After a value that is unwrapped.
+    /// Token after a value that is unwrapped.
     pub(crate) unwrap: String,
-    /// As a member: awaits the value.
+    /// Member name that awaits the value.
     pub(crate) awaits: String,
-    /// After a name that is a label of what follows, not a value.
+    /// Tokens after a name that is a label and no value.
     pub(crate) labels: Vec<String>,
-    /// Around type arguments, after a joiner.
+    /// Token that opens type arguments, after a joiner.
     pub(crate) open: String,
-    /// Ends type arguments.
+    /// Token that closes type arguments.
     pub(crate) close: String,
 }
 
-/// What a `For` binds of its iterable.
+/// Binding of a `for`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Yielded {
-    /// The items.
+    /// The elements.
     #[default]
     Items,
     /// The keys.
     Keys,
-    /// With two names, key and item; with one, the key.
+    /// With two names the key and the element, with one the key.
     KeyAndItem,
 }
 
-/// What a node means where names are bound.
+/// Role of a node in binding position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Pattern {
     /// Binds nothing.
     Skip {},
-    /// Binds what its child binds.
+    /// Has the bindings of its child.
     Pass { of: Option<Selector> },
-    /// An item of what its child names, which is written as a whole.
+    /// An element of a container: a write to the container named by `of`.
     Element { of: Selector, key: Option<Selector> },
-    /// The name it is. With `capitals`, a name that starts with a capital is compared instead.
+    /// A name. With `capitals`, a name with a leading capital is a constant or variant to compare with.
     Name {
         #[serde(default)]
         capitals: bool,
     },
-    /// Items by position. `single`: a list of one is the whole value.
+    /// Elements by position. `single`: a list of one is the whole value.
     Tuple {
         #[serde(default)]
         single: bool,
     },
-    /// Targets side by side: one alone takes the value, several its items.
+    /// Assignment targets: one takes the value, several take its elements.
     Targets {},
-    /// Items of a sequence.
+    /// Elements of a sequence.
     Items {},
-    /// All the rest. As a parameter, its declared type is that of the whole unless it `gathers` what has that type.
+    /// The remaining elements. As a parameter, the declared type is that of the whole, or with `gathers` that of each
+    /// gathered argument.
     Rest { of: Option<Selector>, gathers: Option<Gathers> },
-    /// With a default value.
+    /// A pattern with a default value.
     Default { of: Selector, value: Selector },
-    /// Members by name; children have `Field` or `Shorthand`.
+    /// Members by name; children have the roles `field` or `shorthand`.
     Fields { ty: Option<Selector> },
-    /// A member under another name or pattern.
+    /// A member that is bound to another name or pattern.
     Field { key: Selector, value: Option<Selector> },
-    /// A member under its own name.
+    /// A member that is bound to its own name.
     Shorthand {},
-    /// The parts of a variant by position.
+    /// A variant with patterns for its positional parts.
     Variant { ty: Selector },
-    /// A name for the whole value and a pattern for its parts.
+    /// A name for the whole value, and a pattern for its parts (`x @ p`).
     Both { name: Selector, of: Option<Selector> },
-    /// A value or type to compare with, by name.
+    /// A named value or type to compare with.
     Compare {},
-    /// Any of several patterns.
+    /// Alternatives of patterns.
     Either {},
 }
 
-/// What a parameter for the rest gathers.
+/// Arguments that a rest parameter gathers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Gathers {
-    /// Arguments by position.
+    /// Positional arguments.
     Items,
-    /// Arguments by name.
+    /// Named arguments.
     Named,
 }
 
-/// A base of a type.
+/// The bases of a type, or a part of them.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BaseRule {
-    /// Where the bases are written.
+    /// The node that holds the bases.
     pub(crate) of: Selector,
-    /// Whether they are interfaces to implement.
+    /// The bases are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
 }

@@ -3,53 +3,54 @@
 use super::Selector;
 use serde::Deserialize;
 
-/// What a node means in type position.
+/// Role of a node in type position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
 pub(crate) enum TypeRule {
-    /// Nothing is known of it; nothing inside matters.
+    /// An unknown type; nothing inside is visited.
     Skip {},
-    /// The type of its child (the first named one if not said); without a type there, the builtin one of this name.
+    /// The type of its child `of`, by default of the first named one; without such a child the builtin type
+    /// `otherwise`.
     Pass { of: Option<Selector>, otherwise: Option<String> },
-    /// Each named child is a type of its own.
+    /// A list: each named child is a type.
     Each {},
     /// A name.
     Name {},
     /// A member of a module or type.
     Member { object: Option<Selector>, name: Selector },
-    /// A generic type with its arguments.
+    /// A generic type with type arguments.
     Apply { base: Selector, args: Option<Selector> },
-    /// An array or slice, or another builtin type that holds items, by name.
+    /// An array or slice, or another builtin container by `name`.
     Array { of: Selector, name: Option<String> },
-    /// A mapping, by the name of the builtin that stands for it.
+    /// A mapping of the builtin type `ty`.
     Mapping { ty: String, key: Selector, value: Selector },
-    /// A wrapper that is looked through.
+    /// A wrapper that is transparent to member lookup (pointer, reference).
     Wrap {
         of: Option<Selector>,
         #[serde(default)]
         name: Option<String>,
     },
-    /// One of its children, or the sides of an operator.
+    /// A union of its children.
     Union {},
     /// A function type.
     Function { params: Option<Selector>, returns: Option<Selector> },
     /// A tuple.
     Tuple {},
-    /// Stands among type arguments without being one.
+    /// A node among type arguments that is no type (a lifetime).
     Mark {},
-    /// Members written in place.
+    /// An object type with members in place.
     Object {},
-    /// A builtin type, by its text or the given name.
+    /// A builtin type, by `name` or by its text.
     Builtin { name: Option<String> },
-    /// The type around it.
+    /// The enclosing type.
     SelfType {},
     /// A string whose text is a type.
     Quoted {},
     /// An expression, not a type.
     Expression {},
-    /// The result of a test of its first argument: that it is of this type.
+    /// A type guard: the callable tests whether its first argument has this type.
     Guard { of: Selector },
-    /// The type of the value that is named.
+    /// The type of a named value.
     TypeOf { of: Option<Selector> },
     /// A type that may be defined where it is used.
     Specifier { name: Option<Selector>, body: Option<Selector> },

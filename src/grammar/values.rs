@@ -4,101 +4,102 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Tests of a value's type.
+/// Type narrowing.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Narrowing {
-    /// Functions `f(value, Type)` that tell whether the value is of the type.
+    /// Functions `f(value, Type)` that test the type of a value.
     pub calls: Vec<String>,
-    /// Functions may say by their result that they tell whether their first argument is of a type.
+    /// Functions may be declared as type guards of their first argument.
     pub guards: bool,
-    /// Operators that negate a condition.
+    /// Operators of negation.
     pub not: Vec<String>,
-    /// Operators that join conditions that all hold.
+    /// Operators of conjunction.
     pub and: Vec<String>,
-    /// Operators that join conditions of which one holds.
+    /// Operators of disjunction.
     pub or: Vec<String>,
 }
 
-/// How conditions under which code is compiled are written.
+/// Syntax of conditional compilation.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Conditions {
-    /// Words before what must not hold.
+    /// Words that negate a condition.
     pub negations: Vec<String>,
-    /// Words before the name that is tested.
+    /// Words before a tested name (`defined`).
     pub tests: Vec<String>,
-    /// Between conditions that must all hold.
+    /// Operator of conjunction.
     pub and: Option<String>,
-    /// What a line starts with that gives the condition of the whole file.
+    /// Prefix of a line with the condition of the whole file.
     pub line: Option<String>,
-    /// Ends of file names, after an underscore, that are conditions of the whole file.
+    /// Endings of file names, after an underscore, that are conditions of the whole file.
     pub file_endings: Vec<String>,
 }
 
-/// What a generic wrapper does with its arguments.
+/// Meaning of a generic type that has no members of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowKind {
-    /// A value of it is a value of one of its arguments.
+    /// Transparent: a value of it is a value of one of its arguments.
     Transparent,
-    /// Its arguments are the types of its items by position.
+    /// A tuple: its arguments are the types of its elements by position.
     Tuple,
-    /// A value of it is the type that its argument names.
+    /// A type object: a value of it is the type named by its argument.
     TypeObject,
-    /// A function whose result is the last argument.
+    /// A function type: the last argument is the result.
     Function,
 }
 
-/// What a value may be passed as besides its own type: tells overloads apart.
+/// Implicit conversions of arguments.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Conversions {
-    /// The type that every object has. With it, what these tables do not allow does not happen.
+    /// Top type of all objects. If it is set, conversions that these tables do not list are impossible.
     pub top: Option<String>,
-    /// The type of the value that stands for no object.
+    /// Type of the null value.
     pub null: Option<String>,
-    /// The type that texts are joined to, whatever they are joined with.
+    /// Result type of string concatenation.
     pub text: Option<String>,
-    /// The narrowest type that arithmetic gives.
+    /// Narrowest result type of arithmetic.
     pub arithmetic: Option<String>,
-    /// Type -> types of values without identity that hold all its values, nearest first.
+    /// Primitive type -> primitive types that it widens to, nearest first.
     pub widening: BTreeMap<String, Vec<String>>,
-    /// Type of values without identity -> type of the objects that hold them.
+    /// Primitive type -> its boxed type.
     pub boxes: BTreeMap<String, String>,
-    /// Type -> its direct bases, all of them.
+    /// Library type -> all its direct supertypes.
     pub supertypes: BTreeMap<String, Vec<String>>,
 }
 
-/// How types flow through one builtin type: its parameters, its bases and what its members give.
+/// Type flow through one builtin type.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct TypeFlow {
-    /// What it does with its arguments, if it is not a type with members.
+    /// Meaning of its type arguments, for a type without members.
     pub kind: Option<FlowKind>,
-    /// Names of its type parameters.
+    /// Type parameters.
     pub params: Vec<String>,
-    /// Other names of the same type.
+    /// Aliases of the type.
     pub aliases: Vec<String>,
-    /// What iterating yields.
+    /// Type of an element in iteration.
     pub element: Option<String>,
-    /// What indexing yields.
+    /// Type of a subscript.
     pub index: Option<String>,
-    /// What a loop over its keys yields, where that is not its first parameter.
+    /// Type of a key in a loop over keys, where it is not the first type parameter.
     pub key: Option<String>,
-    /// What members that are not listed give.
+    /// Type of members that are not listed.
     pub any: Option<String>,
-    /// What awaiting yields.
+    /// Type of an awaited value.
     pub awaited: Option<String>,
-    /// What unwrapping yields.
+    /// Type of an unwrapped value.
     pub unwrapped: Option<String>,
-    /// What entering yields.
+    /// Type that entering a context gives.
     pub entered: Option<String>,
-    /// Its base.
+    /// Base type.
     pub base: Option<String>,
-    /// Member -> type of its value, or of its result when called; `result` is what its closure gives back.
+    /// Member -> type of its value, or of its result when called; `result` is the result of the closure
+    /// argument.
     pub members: BTreeMap<String, String>,
-    /// Member -> what it gives the closure that it is called with.
+    /// Member -> types of the parameters of its closure argument.
     pub callbacks: BTreeMap<String, Vec<String>>,
 }
 
