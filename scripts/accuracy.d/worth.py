@@ -24,7 +24,7 @@ HEAD = re.compile(r"callers? of .*\((?P<path>[^()]+):\d+\)")
 THERE = "…/"
 # What follows is not the list of callers: sites that were not followed, and notes.
 OTHERS = "other meanings:"
-ENDS = ("not followed", "… ", "~ ", "^ ", "? ")
+ENDS = ("not followed", "… ", "~ ", "^ ", "= ", "? ")
 
 
 class Worth:

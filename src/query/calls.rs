@@ -16,6 +16,9 @@ use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, S
 /// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
 pub(super) const MAX_RELATED: usize = 10_000;
 
+/// Edges of which each end is looked at to know whether it is test code.
+const LOOKED_AT: usize = 1_000;
+
 /// What an edge leads to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum End {
@@ -61,7 +64,8 @@ pub(super) struct Edge {
 /// Everything one step from a symbol.
 #[derive(Debug, Default)]
 pub(super) struct Neighbours {
-    /// Edges that are sure enough; surest first, those without dispatch before those with, then by place.
+    /// Edges that are sure enough; surest first, those without dispatch before those with, callers in tests behind others, then by
+    /// place.
     pub(super) edges: Vec<Edge>,
     /// Sites that are too vague, with how vague, in order of place.
     pub(super) vague: Vec<(SiteRow, Certainty)>,
@@ -136,7 +140,25 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 self.take_all(&mut gathered, overridden, Some(Through::Method(overridden)))?;
             }
         }
-        Ok(gathered.finish(self.lookup.order()))
+        let tests = self.tests_among(&gathered.edges)?;
+        Ok(gathered.finish(self.lookup.order(), &tests))
+    }
+
+    /// The ends of edges that are test code. Of very many edges only whole files of tests are known.
+    fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
+        let mut tests = FxHashSet::default();
+        for edge in edges {
+            let Some(site) = edge.sites.first() else { continue };
+            let is_test = self.lookup.place(site.file)?.test
+                || match edge.end {
+                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => self.lookup.is_test(&*self.lookup.symbol(symbol)?)?,
+                    _ => false,
+                };
+            if is_test {
+                tests.insert(edge.end);
+            }
+        }
+        Ok(tests)
     }
 
     /// How many of the unresolved sites with a name count.
@@ -221,7 +243,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
             }
         }
-        Ok(gathered.finish(self.lookup.order()))
+        Ok(gathered.finish(self.lookup.order(), &FxHashSet::default()))
     }
 
     fn take_callee(&self, gathered: &mut Gathered, site: SiteRow) -> Result<(), QueryError> {
@@ -403,14 +425,16 @@ impl Gathered {
         edge.sites.push(site);
     }
 
-    fn finish(mut self, order: &KeyOrder) -> Neighbours {
+    /// `last` come behind the others that are as sure.
+    fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
         for edge in &mut self.edges {
             edge.sites.sort_by_key(|site| order.site(site));
             edge.sites.dedup_by_key(|site| site.key);
         }
         self.edges.sort_by_key(|edge| {
             let is_external = matches!(edge.end, End::External(_));
-            (is_external, edge.certainty, edge.through.is_some(), edge.sites.first().map(|site| order.site(site)))
+            let is_last = last.contains(&edge.end);
+            (is_external, edge.certainty, edge.through.is_some(), is_last, edge.sites.first().map(|site| order.site(site)))
         });
         self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
         self.vague.dedup_by_key(|(site, _)| site.key);

@@ -242,7 +242,7 @@ pub(super) type Handler = fn(&Arguments, &Ground<'_>) -> Result<Box<dyn Answer>,
 const TESTS: Parameter = Parameter::new("tests", Shape::Word(&["include", "exclude", "only"]), "Test code, default include");
 
 /// Meanings of a name for which a question is answered; others are named.
-pub(super) const MOST_MEANINGS: usize = 8;
+pub(super) const MOST_MEANINGS: usize = 64;
 
 /// How vague the sites may be: a parameter of several tools.
 const CERTAINTY: Parameter = Parameter::new(
