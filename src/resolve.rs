@@ -50,6 +50,7 @@ mod ty;
 mod types;
 mod unit;
 mod update;
+mod variants;
 mod wildcard;
 
 use crate::model::RepoPath;

@@ -275,7 +275,8 @@ impl Resolver<'_, '_> {
         let all = self.program.in_space(space, name);
         let found = all.map_or_else(Symbols::new, |all| {
             let reach = self.reachable(file);
-            all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect()
+            let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
+            self.with_variants(file, found, all, &reach)
         });
         self.seen.insert((file, space, name), found.clone());
         found
@@ -446,7 +447,7 @@ const APART: [&str; 16] = [
 
 /// Whether a file may be linked with what another one defines, as far as their folders show it: not with what is in a folder
 /// of a program that it is not part of.
-fn links_to(from: &str, definition: &str) -> bool {
+pub(super) fn links_to(from: &str, definition: &str) -> bool {
     let mut start = 0;
     definition.match_indices('/').all(|(slash, _)| {
         let folder = &definition[start..slash];
