@@ -11,7 +11,7 @@ impl<'t> Walker<'t> {
     /// Visits arguments: their values, whether some are spread, and how many there are.
     pub(super) fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
         let Some(node) = node else { return (Run::default(), false, 0) };
-        if self.language.rule(node.kind_id()).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
+        if self.rule_at(node).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
             let value = self.visit(node, READ);
             let value = self.known(value);
             return (self.build.list(&[value]), false, 1);
@@ -19,7 +19,7 @@ impl<'t> Walker<'t> {
         let mut values = SmallVec::<[ExprId; 8]>::new();
         let mut spread = false;
         for child in self.named_children(node) {
-            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            let several = matches!(self.rule_at(child), Some(Rule::Spread {}));
             spread |= several;
             let value = self.visit(child, READ);
             values.push(self.known(if several { ExprId::NONE } else { value }));
@@ -100,7 +100,7 @@ impl<'t> Walker<'t> {
     pub(super) fn initializer(&mut self, node: Node<'t>, name: &'static Selector, value: Option<&'static Selector>) -> ExprId {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let value_node = value.and_then(|selector| selector.first(node));
-        let is_name = matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}));
+        let is_name = matches!(self.rule_at(name_node), Some(Rule::Name {}));
         if self.around.constructed.is_some() || self.around.item.is_some() {
             if is_name && self.around.constructed.is_some() {
                 let name = self.name_of(name_node);

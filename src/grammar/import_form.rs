@@ -48,10 +48,20 @@ pub(crate) enum ImportForm {
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
     /// Textual inclusion; `system` is the kind of node of a path that is searched outside first.
-    Include { path: Selector, system: String },
+    /// What stands in `computed` is not known before the program runs: the path is what follows it.
+    Include { path: Selector, system: String, computed: Option<Selector> },
+    /// A path with a node for each segment, and the names that are taken from it; without any, its last segment is.
+    Joined {
+        path: Selector,
+        names: Option<Selector>,
+        wildcard: Option<Selector>,
+        alias: Option<Selector>,
+        aliased: Option<Selector>,
+    },
     /// A name of another scope made visible here (`using a::b`), maybe under another name; `namespace`: everything in it when
     /// this token is present.
-    Using { of: Selector, namespace: Option<String>, alias: Option<Selector> },
+    /// In a list, `prefix` is what the node around the list has written before it.
+    Using { of: Selector, namespace: Option<String>, alias: Option<Selector>, prefix: Option<Selector> },
     /// What an export says of other modules.
     Export {
         source: Selector,

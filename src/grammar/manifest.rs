@@ -1,13 +1,8 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
-use super::inherit;
-use super::position::line_in;
-use super::rule::{Pattern, Rule};
-use super::selector::{kind_ids, with_grammar};
-use super::type_rule::TypeRule;
+use super::tier::Tier;
 use super::values::{Conditions, Conversions, Narrowing, TypeFlow};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// What a language declares besides the meaning of its node kinds.
@@ -18,11 +13,14 @@ pub struct Manifest {
     pub grammar: String,
     /// The name people use.
     pub title: String,
+    /// How deep the language is read.
+    pub tier: Tier,
     /// Languages of one family see each other's symbols.
     pub family: Option<String>,
     /// How files of the language are recognised.
     pub detect: Detection,
-    /// How modules are found.
+    /// How modules are found; not said where structure alone is read.
+    #[serde(default)]
     pub modules: Modules,
     /// What is done to sources before they are parsed.
     #[serde(default)]
@@ -79,15 +77,18 @@ pub struct Detection {
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line (after white space) that only this language has.
     pub markers: Vec<String>,
+    /// Files with more bytes are data that nobody navigates by names: they are left out, and listed as too large.
+    pub most_bytes: Option<u64>,
 }
 
 /// How modules of a language are found. A closed set of systems.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModuleSystem {
     /// Dotted names are folders and files below source roots; a folder's own file is its index.
     DottedPackages,
     /// Quoted paths relative to the file, or names of packages with a manifest.
+    #[default]
     RelativePaths,
     /// A tree of modules that starts at the root file of a crate.
     CrateTree,
@@ -100,7 +101,7 @@ pub enum ModuleSystem {
 }
 
 /// How modules are found, with the parameters of the system.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Modules {
     /// The system.
@@ -146,6 +147,12 @@ pub struct Modules {
     /// Files whose declared package ends in this are a package of their own beside that of their folder.
     #[serde(default)]
     pub beside_suffix: Option<String>,
+    /// Paths that do not begin with a dot are relative as well.
+    #[serde(default)]
+    pub plain_paths: bool,
+    /// Endings of files that includes leave out.
+    #[serde(default)]
+    pub omitted_extensions: Vec<String>,
     /// Names visible in every file without an import, as external names.
     #[serde(default)]
     pub prelude: Vec<String>,
@@ -235,6 +242,8 @@ pub struct Names {
     pub type_variable_lists: Vec<String>,
     /// Operator -> member of its left side that gives its value.
     pub operators: BTreeMap<String, String>,
+    /// Kind of node -> characters around a name that are no part of it: sigils, quotes, colons.
+    pub trim: BTreeMap<String, String>,
 }
 
 /// How members of a type are looked up.
@@ -300,6 +309,10 @@ pub struct Resolution {
     pub pointers_index: bool,
     /// In a function, a declarator with a list of bare names is a variable made with them, not a declared function.
     pub locals_construct: bool,
+    /// A callable without anything in its body is defined all the same: what is empty has no node of its own.
+    pub empty_bodies: bool,
+    /// What files define at their top is seen in all files: a name that only one of them defines is likely that one.
+    pub global_names: bool,
     /// An associated function may be called through a value.
     pub argument_lookup: bool,
 }
@@ -432,56 +445,4 @@ pub struct Builtins {
     /// What functions give: name -> type, in which `arg0` and `arg1` are types of arguments and `item0` and `item1` of their items;
     /// `callee0` is the first argument, to be called.
     pub results: BTreeMap<String, String>,
-}
-
-/// A manifest with its rules by kind id.
-pub(super) struct Parsed {
-    pub(super) manifest: Manifest,
-    pub(super) tokens: Vec<bool>,
-    pub(super) nodes: Vec<Option<Rule>>,
-    pub(super) types: Vec<Option<TypeRule>>,
-    pub(super) patterns: Vec<Option<Pattern>>,
-}
-
-/// Reads a manifest after those that it extends. The error names the line and what does not fit.
-pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, String> {
-    let mut table = inherit::merge(texts)?;
-    let mut section = |name: &str| match table.remove(name) {
-        Some(toml::Value::Table(section)) => Ok(section),
-        None => Ok(toml::Table::new()),
-        Some(_) => Err(format!("`{name}` must be a table")),
-    };
-    let (nodes, types, patterns) = (section("nodes")?, section("types")?, section("patterns")?);
-    let manifest = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
-    with_grammar(grammar, || {
-        let count = grammar.node_kind_count();
-        Ok(Parsed {
-            manifest,
-            tokens: (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
-            nodes: rules(texts, "nodes", nodes, count)?,
-            types: rules(texts, "types", types, count)?,
-            patterns: rules(texts, "patterns", patterns, count)?,
-        })
-    })
-}
-
-fn rules<T: DeserializeOwned + Clone>(
-    texts: &[&str],
-    section: &str,
-    table: toml::Table,
-    count: usize,
-) -> Result<Vec<Option<T>>, String> {
-    let mut by_kind = vec![None; count];
-    for (kind, value) in table {
-        let at = || format!("line {}: {section}.{kind}", line_in(texts, section, &kind));
-        let ids = kind_ids(&kind);
-        if ids.is_empty() {
-            return Err(format!("{}: the grammar has no such node kind", at()));
-        }
-        let rule: T = value.try_into().map_err(|error: toml::de::Error| format!("{}: {}", at(), error.message()))?;
-        for id in ids {
-            by_kind[usize::from(id)] = Some(rule.clone());
-        }
-    }
-    Ok(by_kind)
 }

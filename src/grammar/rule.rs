@@ -1,6 +1,7 @@
 //! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
 
 use super::Selector;
+use super::case::When;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use serde::{Deserialize, Deserializer};
@@ -13,6 +14,31 @@ use std::collections::BTreeMap;
 pub(crate) enum Rule {
     /// Nothing inside matters.
     Skip {},
+    /// What a node means depends on more than its kind: the first case holds whose conditions do. Written as a list of rules.
+    #[serde(skip)]
+    Cases { cases: Vec<(When, Rule)> },
+    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is put together from all that the
+    /// selectors name; without one it is what is inside. Outside of `body`, if one is said, nothing is visited; in a `leaf` nothing
+    /// at all.
+    Item {
+        #[serde(deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        name: Vec<Selector>,
+        #[serde(default = "dot")]
+        join: String,
+        body: Option<Selector>,
+        /// What is inside is not its own: names there belong to what is around it.
+        #[serde(default)]
+        flat: bool,
+        #[serde(default)]
+        leaf: bool,
+    },
+    /// A call, or another node, that defines a symbol for each of the names that it lists.
+    Defines {
+        #[serde(deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        names: Selector,
+    },
     /// Its value is that of its child (the first named one if not said); everything inside is visited.
     Pass { of: Option<Selector> },
     /// A statement: its value is that of its child unless it ends in this token.
@@ -87,12 +113,19 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package that the file belongs to.
-    Package { name: Selector },
+    /// The name of the package that the file belongs to; one inside of the body of another has its name after the other's.
+    Package { name: Selector, body: Option<Selector> },
+    /// The value that the file gives to those who import it.
+    Exports { of: Selector },
     /// Another name for a type.
     Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
     /// A base without a name of its own among the members.
-    Embed { of: Selector },
+    Embed {
+        of: Selector,
+        /// Several of them beside each other are bases all the same.
+        #[serde(default)]
+        several: bool,
+    },
     /// Definitions under one keyword. One alone extends over the whole; with `repeats`, one without type and value has
     /// the type of the one before it.
     Group {
@@ -395,60 +428,6 @@ pub(crate) enum Yielded {
     KeyAndItem,
 }
 
-/// What a node means where names are bound.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Pattern {
-    /// Binds nothing.
-    Skip {},
-    /// Binds what its child binds.
-    Pass { of: Option<Selector> },
-    /// An item of what its child names, which is written as a whole.
-    Element { of: Selector, key: Option<Selector> },
-    /// The name it is. With `capitals`, a name that starts with a capital is compared instead.
-    Name {
-        #[serde(default)]
-        capitals: bool,
-    },
-    /// Items by position. `single`: a list of one is the whole value.
-    Tuple {
-        #[serde(default)]
-        single: bool,
-    },
-    /// Targets side by side: one alone takes the value, several its items.
-    Targets {},
-    /// Items of a sequence.
-    Items {},
-    /// All the rest. As a parameter, its declared type is that of the whole unless it `gathers` what has that type.
-    Rest { of: Option<Selector>, gathers: Option<Gathers> },
-    /// With a default value.
-    Default { of: Selector, value: Selector },
-    /// Members by name; children have `Field` or `Shorthand`.
-    Fields { ty: Option<Selector> },
-    /// A member under another name or pattern.
-    Field { key: Selector, value: Option<Selector> },
-    /// A member under its own name.
-    Shorthand {},
-    /// The parts of a variant by position.
-    Variant { ty: Selector },
-    /// A name for the whole value and a pattern for its parts.
-    Both { name: Selector, of: Option<Selector> },
-    /// A value or type to compare with, by name.
-    Compare {},
-    /// Any of several patterns.
-    Either {},
-}
-
-/// What a parameter for the rest gathers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Gathers {
-    /// Arguments by position.
-    Items,
-    /// Arguments by name.
-    Named,
-}
-
 /// A base of a type.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -458,6 +437,19 @@ pub(crate) struct BaseRule {
     /// Whether they are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
+}
+
+impl Rule {
+    /// The rules that a node of the kind may have.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
+        let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
+        let alone = cases.is_empty().then_some(self);
+        cases.iter().map(|(_, rule)| rule).chain(alone)
+    }
+}
+
+fn dot() -> String {
+    ".".to_owned()
 }
 
 fn function() -> SymbolKind {
