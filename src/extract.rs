@@ -2,7 +2,7 @@
 //!
 //! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`, `condition`,
 //! `parameter`, `item`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
-//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `children` lists nodes, `choose` tells their rules, `rest` visits what no rule names, `build` collects the facts, `finish` rounds them off.
+//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `coverage` tells what of a tree is not in the facts. `children` lists nodes, `choose` tells their rules, `rest` visits what no rule names, `build` collects the facts, `finish` rounds them off.
 
 mod apply;
 mod around;
@@ -15,6 +15,7 @@ mod clear;
 mod compose;
 mod condition;
 mod context;
+mod coverage;
 mod declare;
 mod define;
 mod documented;
@@ -39,6 +40,8 @@ mod text;
 mod types;
 mod value;
 mod walk;
+
+pub use coverage::{Coverage, coverage};
 
 use crate::grammar::{self, Language};
 use crate::model::facts::FileFacts;

@@ -33,6 +33,9 @@ impl<'t> Walker<'t> {
         self.take_call_site();
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
         let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
+        if !self.call_site.is_some() {
+            self.computed_call(ty_node.unwrap_or(node), SiteKind::Construct);
+        }
         let site = self.take_call_site();
         let mut type_list = Vec::new();
         for args in self.every(type_args.as_ref(), node) {

@@ -192,6 +192,7 @@ impl<'t> Walker<'t> {
             },
             None => {
                 let Some(callee_node) = callee_node else {
+                    self.computed_call(node, SiteKind::Call);
                     return self.visit_children(node);
                 };
                 if let Some(cast) = self.cast_call(callee_node) {
@@ -208,6 +209,9 @@ impl<'t> Walker<'t> {
                 value
             }
         };
+        if !self.call_site.is_some() {
+            self.computed_call(callee_node.unwrap_or(node), SiteKind::Call);
+        }
         let site = self.take_call_site();
         for ty in self.every(type_args.as_ref(), node) {
             self.visit_types(ty, Usage::Site(SiteKind::Type));

@@ -1,8 +1,10 @@
 //! What no rule names is visited all the same: a rule says what its children mean, not which of them count. In languages whose
 //! manifests nobody has compared with a compiler, what a rule leaves out would otherwise be lost without a word.
 
-use super::walk::{READ, Walker};
+use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Tier};
+use crate::model::SiteKind;
+use crate::model::facts::ExprId;
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
@@ -43,6 +45,14 @@ impl Seen {
 }
 
 impl<'t> Walker<'t> {
+    /// A call of what nobody can name before the program runs is a reference all the same: it says that something is called here.
+    pub(super) fn computed_call(&mut self, callee: Node<'t>, kind: SiteKind) {
+        if self.seen.is_kept {
+            let name = self.build.name("()");
+            self.site(Usage::Site(kind), callee, name, ExprId::NONE);
+        }
+    }
+
     /// Visits what the rule of a node has left out; what a call around waits for stays.
     #[inline]
     pub(super) fn visit_rest_of(&mut self, node: Node<'t>) {
@@ -59,11 +69,11 @@ impl<'t> Walker<'t> {
             return;
         }
         for child in self.named_children(node) {
-            let kind = child.kind_id();
-            if self.seen.has(child) || self.language.is_modifier_node(kind) || self.says_all(child) {
+            if self.seen.has(child) || self.says_all(child) {
                 continue;
             }
-            if self.seen.has_inside(child) {
+            // Of words before a definition only what has parts of its own is more than a word.
+            if self.seen.has_inside(child) || self.language.is_modifier_node(child.kind_id()) {
                 self.nested(child, (), |walker| walker.visit_left_out(child));
             } else if child.named_child_count() > 0 {
                 // A word alone may be a label or a keyword; it is no use of a symbol of that name.

@@ -29,7 +29,7 @@ enum Condition {
 
 impl When {
     /// Whether all conditions hold for a node; `text` gives the text of one.
-    pub(crate) fn holds<'t>(&self, node: Node<'t>, text: impl Fn(Node<'t>) -> &'t str) -> bool {
+    pub(crate) fn holds<'t, 's>(&self, node: Node<'t>, text: impl Fn(Node<'t>) -> &'s str) -> bool {
         let is_one = |texts: &[String], node: Node<'t>| texts.iter().any(|one| one == text(node));
         self.0.iter().all(|condition| match condition {
             Condition::There(selector, there) => selector.first(node).is_some() == *there,
