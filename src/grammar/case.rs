@@ -66,6 +66,8 @@ impl When {
                 _ => Condition::Text(selector(&key)?, texts(&value)?),
             });
         }
+        // The node around one is found from the root downwards: that is asked last.
+        conditions.sort_by_key(|condition| matches!(condition, Condition::Around(..)));
         Ok(Self(conditions))
     }
 }
@@ -107,5 +109,53 @@ impl<'de> Deserialize<'de> for Cases {
             return Err(de::Error::custom("a list of cases is empty"));
         }
         Ok(Self(read))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::selector::with_grammar;
+    use super::*;
+
+    /// Reads the cases of a node in a grammar that has the kind `{kind}`.
+    fn read(text: &str) -> Result<Cases, String> {
+        let grammar = super::super::all()[0].grammar.clone();
+        let kind = (1..).find(|id| grammar.node_kind_is_named(*id)).and_then(|id| grammar.node_kind_for_id(id));
+        let text = text.replace("{kind}", kind.expect("a grammar has named kinds"));
+        let table: toml::Table = text.parse().expect("a table");
+        with_grammar(&grammar, || table["case"].clone().try_into()).map_err(|error: toml::de::Error| error.message().to_owned())
+    }
+
+    #[test]
+    fn a_rule_alone_is_no_choice() {
+        let alone = read("case = { role = \"skip\" }").expect("it fits").into_rule();
+        assert_eq!(alone, Rule::Skip {});
+        let several = read("case = [{ when = { \".\" = [\"a\"] }, role = \"skip\" }, { role = \"pass\" }]").expect("it fits");
+        let several = several.into_rule();
+        assert_eq!(several.cases().count(), 2);
+        assert!(matches!(several, Rule::Cases { .. }));
+    }
+
+    #[test]
+    fn what_is_asked_of_the_node_around_is_asked_last() {
+        let read = read("case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role = \"skip\" }");
+        let Rule::Cases { cases } = read.expect("it fits").into_rule() else { panic!("it has conditions") };
+        let is_around = |condition: &Condition| matches!(condition, Condition::Around(..));
+        assert_eq!(cases[0].0.0.iter().position(is_around), Some(2));
+    }
+
+    #[test]
+    fn conditions_that_do_not_fit_are_errors() {
+        for (text, expected) in [
+            ("case = []", "a list of cases is empty"),
+            ("case = { when = 1, role = \"skip\" }", "`when` must be a table"),
+            ("case = { when = { \"0\" = 1 }, role = \"skip\" }", "`when.0` must be a list of texts, true or false"),
+            ("case = { when = { \"0\" = [1] }, role = \"skip\" }", "`when.0` must list texts"),
+            ("case = { when = { no_field_is_called_so = true }, role = \"skip\" }", "the grammar has no field"),
+            ("case = { when = { \"^\" = [\"no_such\"] }, role = \"skip\" }", "`when`: the grammar has no node kind `no_such`"),
+        ] {
+            let error = read(text).err().unwrap_or_default();
+            assert!(error.contains(expected), "{text}: {error}");
+        }
     }
 }
