@@ -1,9 +1,12 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
-//! grammar. Also numbers for the code that makes facts and resolves them and for all code, and how a release is linked.
+//! grammar, and what is asked of every language without reading its manifest: its tier, and which files are in it. Also numbers for the code that makes facts and resolves them and for all code, and how a release is linked.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
 )]
+
+#[path = "../src/grammar/inherit.rs"]
+mod inherit;
 
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -83,13 +86,47 @@ fn add_language(table: &mut String, folder: &Path) {
         manifests.insert(0, manifest);
         extends = text(&parsed, "extends").map(str::to_owned);
     }
+    let contents: Vec<String> = manifests.iter().map(|path| fs::read_to_string(path).expect("it was read before")).collect();
+    let merged = inherit::merge(&contents.iter().map(String::as_str).collect::<Vec<_>>())
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let texts: Vec<String> = manifests.iter().map(|path| format!("include_str!({:?})", path.display().to_string())).collect();
+    // Older crates give a function that makes the language, newer ones what it is made of.
+    let made = if grammar.ends_with("()") { grammar.to_owned() } else { format!("tree_sitter::Language::new({grammar})") };
     writeln!(
         table,
-        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || tree_sitter::Language::new({grammar}) }},",
-        texts.join(", ")
+        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} }},",
+        texts.join(", "),
+        tier(folder, &merged),
+        known(&merged)
     )
     .expect("writing to a string cannot fail");
+}
+
+/// The name of the variant for the tier that a manifest says.
+fn tier(folder: &Path, merged: &toml::Table) -> String {
+    let word = text(merged, "tier").unwrap_or_else(|| panic!("{}: `tier` must be said", folder.display()));
+    let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+    format!("{}{rest}", first.to_uppercase())
+}
+
+/// Which files a language claims, as fields of the table. What they are is checked where the manifest is read as a whole.
+fn known(merged: &toml::Table) -> String {
+    let section = |name: &str| merged.get(name).and_then(toml::Value::as_table);
+    let list = |name: &str, key: &str| {
+        let list = section(name).and_then(|section| section.get(key)).and_then(toml::Value::as_array);
+        list.into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let most = section("detect").and_then(|detect| detect.get("most-bytes")).and_then(toml::Value::as_integer);
+    format!(
+        "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, markers: &{:?}, project_files: &{:?}, \
+         most_bytes: {most:?}",
+        list("detect", "extensions"),
+        list("detect", "file-names"),
+        list("detect", "interpreters"),
+        list("detect", "shared-extensions"),
+        list("detect", "markers"),
+        list("modules", "project-files"),
+    )
 }
 
 fn read(folder: &Path) -> (PathBuf, toml::Table) {

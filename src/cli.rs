@@ -5,6 +5,7 @@
 mod ask;
 mod clients;
 mod completions;
+mod coverage;
 mod doctor;
 mod export;
 mod index;
@@ -57,6 +58,9 @@ enum Command {
     Uninstall(install::Arguments),
     /// Print a completion script for a shell
     Completions(completions::Arguments),
+    /// Compare the calls in the trees of a directory's files with the references that are made of them
+    #[command(hide = true)]
+    Coverage(coverage::Arguments),
 }
 
 /// Which repository a command is about.
@@ -135,6 +139,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Coverage(arguments) => coverage::run(&config?, &arguments),
     }
 }
 

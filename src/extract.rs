@@ -1,8 +1,8 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
 //! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`, `condition`,
-//! `parameter`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
-//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `children` lists nodes, `build` collects the facts, `finish` rounds them off.
+//! `parameter`, `item`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
+//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `coverage` tells what of a tree is not in the facts. `children` lists nodes, `choose` tells their rules, `rest` visits what no rule names, `build` collects the facts, `finish` rounds them off.
 
 mod apply;
 mod around;
@@ -10,10 +10,12 @@ mod bind;
 mod build;
 mod callable;
 mod children;
+mod choose;
 mod clear;
 mod compose;
 mod condition;
 mod context;
+mod coverage;
 mod declare;
 mod define;
 mod documented;
@@ -25,6 +27,7 @@ mod flow;
 mod generics;
 mod hiding;
 mod import;
+mod item;
 mod macros;
 mod narrow;
 mod nest;
@@ -32,10 +35,13 @@ mod parameter;
 mod path;
 mod pattern;
 mod replacement;
+mod rest;
 mod text;
 mod types;
 mod value;
 mod walk;
+
+pub use coverage::{Coverage, coverage};
 
 use crate::grammar::{self, Language};
 use crate::model::facts::FileFacts;

@@ -1,17 +1,22 @@
 //! The language table made from `grammars/`: what each language declares, and which language a file is in.
 //!
+//! What is asked of every language is in a table that is made while the program is built: which files it claims, and its tier.
 //! A manifest is read when its language is first needed and is checked against its grammar then; a manifest that does not
 //! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
+mod case;
 mod detect;
 mod import_form;
 mod inherit;
 mod manifest;
+mod parse;
+mod pattern;
 mod position;
 mod preprocessor;
 mod rule;
 mod selector;
 mod sort;
+mod tier;
 mod type_rule;
 mod values;
 
@@ -21,10 +26,12 @@ pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Resolution, SelfRule,
     TestMarkers, VisibilityRule,
 };
+pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
 pub(crate) use preprocessor::WordLists;
-pub(crate) use rule::{BaseRule, Gathers, Pattern, Rule, TokenWords, Yielded};
+pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
+pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
 pub use values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 
@@ -38,6 +45,14 @@ struct Folder {
     /// Its manifest, after those that it extends.
     manifests: &'static [&'static str],
     grammar: fn() -> tree_sitter::Language,
+    tier: Tier,
+    extensions: &'static [&'static str],
+    file_names: &'static [&'static str],
+    interpreters: &'static [&'static str],
+    shared_extensions: &'static [&'static str],
+    markers: &'static [&'static str],
+    project_files: &'static [&'static str],
+    most_bytes: Option<u64>,
 }
 
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
@@ -60,6 +75,8 @@ pub struct Language {
     /// The texts of tokens without a name.
     token_words: FxHashSet<Box<str>>,
     roles: sort::Roles,
+    /// Characters around names that are no part of them, by the kind of the name's node; empty where no kind has any.
+    trims: Vec<Option<Box<str>>>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
@@ -123,6 +140,20 @@ impl Language {
         self.nodes.get(usize::from(kind))?.as_ref()
     }
 
+    /// A name without the characters around it that nodes of this kind have.
+    #[inline]
+    pub(crate) fn trimmed<'n>(&self, kind: u16, name: &'n str) -> &'n str {
+        match self.trims.get(usize::from(kind)) {
+            Some(Some(around)) => name.trim_matches(|c| around.contains(c)),
+            _ => name,
+        }
+    }
+
+    /// How deep the language is read.
+    pub fn tier(&self) -> Tier {
+        self.manifest.tier
+    }
+
     /// The rule for nodes of this kind in type position.
     #[inline]
     pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
@@ -153,7 +184,7 @@ impl Language {
 
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
-        let mut parsed = manifest::parse(folder.manifests, &grammar)
+        let mut parsed = parse::parse(folder.manifests, &grammar)
             .unwrap_or_else(|error| panic!("grammars/{}/grammar.toml: {error}", folder.name));
         let token_words = sort::token_words(&grammar);
         if parsed.manifest.preprocessor.directive.is_some() {
@@ -166,6 +197,7 @@ impl Language {
             sorts: sort::of_kinds(&parsed, &grammar),
             token_words,
             roles: sort::Roles::of(&parsed),
+            trims: if parsed.trims.iter().any(Option::is_some) { parsed.trims } else { Vec::new() },
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,
@@ -183,20 +215,58 @@ pub fn names() -> Vec<&'static str> {
     FOLDERS.iter().map(|folder| folder.name).collect()
 }
 
-/// Every language, in order of id.
-pub fn all() -> &'static [Language] {
-    static ALL: OnceLock<Vec<Language>> = OnceLock::new();
-    ALL.get_or_init(|| FOLDERS.iter().enumerate().map(|(position, folder)| Language::load(position, folder)).collect())
+/// How many languages there are.
+pub fn count() -> usize {
+    FOLDERS.len()
 }
 
-/// The language with this id.
+/// Every language, in order of id: all manifests are read.
+pub fn all() -> Vec<&'static Language> {
+    (0..).take(FOLDERS.len()).map(|id| language(LanguageId(id))).collect()
+}
+
+/// The language with this id. Its manifest is read when it is first asked for.
 pub fn language(id: LanguageId) -> &'static Language {
-    &all()[usize::from(id.0)]
+    static LOADED: [OnceLock<Language>; FOLDERS.len()] = [const { OnceLock::new() }; FOLDERS.len()];
+    let position = usize::from(id.0);
+    LOADED[position].get_or_init(|| Language::load(position, &FOLDERS[position]))
+}
+
+/// The id of the language with this short name.
+pub fn id_of(name: &str) -> Option<LanguageId> {
+    let position = FOLDERS.iter().position(|folder| folder.name == name)?;
+    Some(LanguageId(u16::try_from(position).expect("there are few languages")))
 }
 
 /// The language with this short name.
 pub fn by_name(name: &str) -> Option<&'static Language> {
-    all().iter().find(|language| language.name == name)
+    id_of(name).map(language)
+}
+
+/// How deep the language with this short name is read.
+pub fn tier_of(name: &str) -> Option<Tier> {
+    FOLDERS.iter().find(|folder| folder.name == name).map(|folder| folder.tier)
+}
+
+/// How deep a language is read.
+pub fn tier(id: LanguageId) -> Tier {
+    FOLDERS[usize::from(id.0)].tier
+}
+
+/// The most bytes that a file of a language may have beyond which it is data; none for a language of code.
+pub fn most_bytes(id: LanguageId) -> Option<u64> {
+    FOLDERS[usize::from(id.0)].most_bytes
+}
+
+/// The names of files that module systems read besides sources.
+pub fn project_files() -> impl Iterator<Item = &'static str> {
+    FOLDERS.iter().flat_map(|folder| folder.project_files).copied()
+}
+
+/// The languages whose module systems read one of these files, in order of id.
+pub fn of_project_files<'n>(names: impl Iterator<Item = &'n str> + Clone) -> impl Iterator<Item = &'static Language> {
+    let reads = move |folder: &Folder| names.clone().any(|name| folder.project_files.contains(&name));
+    FOLDERS.iter().zip((0..).map(LanguageId)).filter(move |(folder, _)| reads(folder)).map(|(_, id)| language(id))
 }
 
 /// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the code that extracts and
@@ -222,7 +292,7 @@ mod tests {
     #[test]
     fn every_manifest_fits_its_grammar() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
-        for (position, language) in all().iter().enumerate() {
+        for (position, language) in all().into_iter().enumerate() {
             let name = language.name;
             assert!(root.join(name).join("grammar.toml").is_file(), "{name} is a folder of grammars/");
             assert_eq!(
@@ -236,8 +306,23 @@ mod tests {
             for kind in listed.chain(&manifest.documentation.body_string) {
                 assert_ne!(language.grammar.id_for_node_kind(kind, true), 0, "{name}: the grammar has no kind `{kind}`");
             }
-            assert!(language.nodes.iter().flatten().any(|rule| matches!(rule, Rule::Function { .. })), "{name}: functions");
-            assert!(language.sorts.iter().any(|sorts| sorts & sort::COMMENT != 0), "{name}: comments");
+            let has = |is: fn(&Rule) -> bool| language.nodes.iter().flatten().flat_map(Rule::cases).any(is);
+            let (folder, detect) = (&FOLDERS[position], &manifest.detect);
+            assert_eq!((folder.tier, folder.most_bytes), (manifest.tier, detect.most_bytes), "{name}");
+            assert!(folder.extensions == detect.extensions && folder.file_names == detect.file_names, "{name}");
+            assert!(folder.interpreters == detect.interpreters && folder.markers == detect.markers, "{name}");
+            assert!(folder.shared_extensions == detect.shared_extensions, "{name}");
+            assert!(folder.project_files == language.project_files, "{name}");
+            match manifest.tier {
+                Tier::Structure => {
+                    let defines = |rule: &Rule| matches!(rule, Rule::Item { .. } | Rule::Function { .. } | Rule::Type { .. });
+                    assert!(has(defines), "{name}: definitions");
+                }
+                Tier::Shared | Tier::Full => {
+                    assert!(has(|rule| matches!(rule, Rule::Function { .. })), "{name}: functions");
+                    assert!(language.sorts.iter().any(|sorts| sorts & sort::COMMENT != 0), "{name}: comments");
+                }
+            }
         }
         let folders =
             root.read_dir().expect("grammars/ is part of the package").map(|entry| entry.expect("it can be listed").path());
@@ -275,7 +360,7 @@ mod tests {
         ] {
             // As the last of manifests that extend each other.
             let text = text.replace("KIND", known);
-            let error = manifest::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
+            let error = parse::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
             let error = error.unwrap_or_else(|| panic!("it fits: {text}"));
             assert!(error.contains(&expected.replace("KIND", known)), "{error}");
         }

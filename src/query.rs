@@ -27,6 +27,7 @@ pub mod sql;
 pub mod status;
 mod text;
 pub mod trace;
+mod unread;
 
 use std::fmt;
 use std::io;
@@ -47,6 +48,7 @@ pub use show::{ShowParams, ShowResult, show};
 pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
+pub use unread::{Unread, unread};
 
 /// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how files may be read.
 pub trait ReadFile: Sync {

@@ -46,6 +46,7 @@ mod result;
 mod site;
 mod structural;
 mod tables;
+mod tiered;
 mod ty;
 mod types;
 mod unit;

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod commands;
+mod coverage;
 mod doctor;
 mod fixtures;
 mod freshness;
@@ -20,6 +21,7 @@ mod room;
 mod sample;
 mod server;
 mod store;
+mod tiers;
 mod trust;
 mod watch;
 mod worker;

@@ -124,7 +124,7 @@ impl Reference {
     /// The rows of a tagged enum, then the types that its fields name.
     fn variants(&mut self, ty: &str) {
         let mut named = Vec::new();
-        for variant in &self.types[ty].members {
+        for variant in self.types[ty].members.iter().filter(|variant| !variant.attributes.contains("serde(skip)")) {
             let mut meaning = variant.docs.clone();
             let keys = variant.fields.iter().map(|field| {
                 let mark = if is_required(field, "") { "" } else { "?" };
@@ -155,6 +155,7 @@ impl Reference {
         }
         match ty {
             "bool" => "flag".to_owned(),
+            "u64" => "number".to_owned(),
             "String" => "text".to_owned(),
             "Selector" => "selector".to_owned(),
             "SymbolKind" => "symbol kind".to_owned(),

@@ -45,6 +45,10 @@ fn manifest() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).expect("there is a manifest")
 }
 
+/// Formats that this program itself reads and writes, and words that are more than the name of a language. They say nothing about
+/// how sources are read.
+const SPOKEN: &[&str] = &["json", "sql", "toml", "make", "scheme", "html", "sh", "ss", "inc"];
+
 /// What no file of `src` may say, from the folders and manifests in `grammars/`.
 fn languages() -> Languages {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
@@ -63,6 +67,8 @@ fn languages() -> Languages {
             languages.marks.extend(words.filter_map(toml::Value::as_str).map(str::to_lowercase));
         }
     }
+    languages.names.retain(|name| !SPOKEN.contains(&name.as_str()));
+    languages.marks.retain(|mark| !SPOKEN.contains(&mark.as_str()));
     languages
 }
 

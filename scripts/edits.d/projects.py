@@ -5,6 +5,7 @@ import random
 import shutil
 import subprocess
 import sysconfig
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,7 +39,8 @@ def slices() -> list[Project]:
     ]:
         if root is not None and root.is_dir():
             found.append(Project(name, _filler(root, parts, endings, fixtures=[name.replace("c++", "cpp")])))
-    for name in ("typescript", "tsx", "javascript", "go", "java", "cpp", "c", "python", "rust"):
+    # Every language whose references are read.
+    for name in ("typescript", "tsx", "javascript", "go", "java", "cpp", "c", "python", "rust", *_shared()):
         wanted = [name] if name != "tsx" else ["tsx", "typescript"]
         found.append(Project(f"{name} fixtures", _filler(None, [], (), fixtures=wanted)))
     everything = sorted(path.name for path in (ROOT / "grammars").iterdir() if (path / "fixtures").is_dir())
@@ -49,6 +51,12 @@ def slices() -> list[Project]:
 def directories(paths: list[Path]) -> list[Project]:
     """Whole projects. One that is a git repository is cloned."""
     return [Project(path.name, lambda world, rng, path=path: _whole(world, path, rng)) for path in paths]
+
+
+def _shared() -> list[str]:
+    """The languages of the shared tier."""
+    manifests = sorted((ROOT / "grammars").glob("*/grammar.toml"))
+    return [path.parent.name for path in manifests if tomllib.loads(path.read_text()).get("tier") == "shared"]
 
 
 def _crate(name: str) -> Path | None:

@@ -20,7 +20,7 @@ impl<'t> Walker<'t> {
         let mut value = ExprId::NONE;
         if let Some(name_node) = name_node {
             let usage = Usage::Site(SiteKind::Decorate);
-            value = match self.language.rule(name_node.kind_id()) {
+            value = match self.rule_at(name_node) {
                 Some(Rule::Name {} | Rule::Member { .. }) => self.visit(name_node, usage),
                 Some(_) => self.visit(name_node, READ),
                 None => self.visit_type(name_node, usage),

@@ -84,7 +84,7 @@ impl<'t> Walker<'t> {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let name_node = self.plain_name(name_node);
         self.take_call_site();
-        if matches!(self.language.rule(name_node.kind_id()), Some(Rule::Member { .. })) {
+        if matches!(self.rule_at(name_node), Some(Rule::Member { .. })) {
             self.visit(name_node, Usage::Site(SiteKind::Construct));
         } else {
             let name = self.name_of(name_node);

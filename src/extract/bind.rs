@@ -109,7 +109,7 @@ impl<'t> Walker<'t> {
             };
             self.pending = pending.clone();
             let flow = Flow { ty: declared, value, node };
-            let symbol = match self.language.rule(name_node.kind_id()) {
+            let symbol = match self.rule_at(*name_node) {
                 Some(Rule::Text { .. }) => {
                     let name = self.name_of(*name_node);
                     self.declare_name(*name_node, name, flow, kind)
@@ -133,7 +133,7 @@ impl<'t> Walker<'t> {
         if let Some(list) = params.and_then(|selector| selector.first(node)) {
             let mut parts = Vec::new();
             for part in self.named_children(list) {
-                let is_mark = matches!(self.language.rule(part.kind_id()), Some(Rule::Decorator { .. }));
+                let is_mark = matches!(self.rule_at(part), Some(Rule::Decorator { .. }));
                 if !is_mark && !self.language.is_modifier_node(part.kind_id()) {
                     let ty = self.visit_type(part, Usage::Site(SiteKind::Type));
                     parts.push(self.known(ty));
@@ -161,7 +161,7 @@ impl<'t> Walker<'t> {
 
     pub(super) fn variants(&mut self, node: Node<'t>) -> ExprId {
         for child in self.named_children(node) {
-            if matches!(self.language.rule(child.kind_id()), Some(Rule::Name {})) {
+            if matches!(self.rule_at(child), Some(Rule::Name {})) {
                 let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: child };
                 self.bind_pattern(child, flow, Bind::Declare(SymbolKind::Variant));
             } else {
@@ -173,7 +173,7 @@ impl<'t> Walker<'t> {
 
     /// The closure that a node is, looking through what only passes values on.
     pub(super) fn lambda_in(&mut self, node: Node<'t>) -> Option<(&'static Rule, Node<'t>)> {
-        match self.language.rule(node.kind_id())? {
+        match self.rule_at(node)? {
             rule @ Rule::Lambda { .. } => Some((rule, node)),
             Rule::Pass { of: None } | Rule::Tuple {} => self.only_named_child(node).and_then(|only| self.lambda_in(only)),
             _ => None,
@@ -189,6 +189,13 @@ impl<'t> Walker<'t> {
             None => self.documented_variable(node),
         };
         self.note_export_list(left_node, right_node, *reads);
+        if let (true, Some(right_node)) = (*declares, right_node)
+            && !self.language.manifest.names.import_calls.is_empty()
+            && let (Some(name), Some(value)) = (self.innermost(left_node), self.innermost(right_node))
+            && self.import_value(name, value)
+        {
+            return ExprId::NONE;
+        }
         let defines = !self.language.manifest.resolution.closures_are_values;
         if let Some(right_node) = right_node
             && self.export_assignment(left_node, right_node, node)
@@ -198,7 +205,7 @@ impl<'t> Walker<'t> {
         if let Some(right_node) = right_node
             && defines
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
-            && let Some(Rule::Member { object: Some(object), name, .. }) = self.language.rule(left_node.kind_id())
+            && let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left_node)
             && let (Some(object_node), Some(name_node)) = (object.first(left_node), name.first(left_node))
         {
             return self.member_function(object_node, name_node, node, lambda, lambda_node);
@@ -206,7 +213,7 @@ impl<'t> Walker<'t> {
         if let Some(right_node) = right_node
             && *declares
             && defines
-            && matches!(self.language.rule(left_node.kind_id()), Some(Rule::Name {}))
+            && matches!(self.rule_at(left_node), Some(Rule::Name {}))
             && let Some((lambda, lambda_node)) = self.lambda_in(right_node)
         {
             let name = self.name_of(left_node);
@@ -223,6 +230,13 @@ impl<'t> Walker<'t> {
         self.bind_pattern(left_node, Flow { ty, value: if *reads { ExprId::NONE } else { value }, node }, how);
         self.in_target = in_target;
         if *reads && !value.is_some() { before } else { value }
+    }
+
+    /// What a list of one has in it.
+    fn innermost(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let is_list = matches!(self.rule_at(node), Some(Rule::Tuple {}))
+            || matches!(self.language.pattern(node.kind_id()), Some(crate::grammar::Pattern::Targets {}));
+        if is_list { self.lone_child(node) } else { Some(node) }
     }
 
     /// `object.name = closure`: a method of the object, or of the receiver's type.

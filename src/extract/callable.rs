@@ -45,7 +45,7 @@ impl<'t> Walker<'t> {
         let receiver_node = receiver.as_ref().and_then(|selector| selector.first(node));
         let (name, name_node) = match test_name.or(made.map(|made| self.build.name(&made.name))) {
             Some(name) => (name, name_node),
-            None => self.qualified_name(name_node),
+            None => self.member_or_qualified_name(name_node),
         };
         let (params_node, returns_node) = match &declared {
             Some(declared) => {
@@ -80,6 +80,8 @@ impl<'t> Walker<'t> {
         }
         if let Some(params) = params_node {
             self.parameters(params, symbol);
+        } else if params.is_none() && self.seen.is_kept() {
+            self.parameters_of(node, symbol);
         } else if params.is_some() || declarator.is_some() {
             self.build.symbol_mut(symbol).arity = (0, 0);
         }
@@ -98,8 +100,31 @@ impl<'t> Walker<'t> {
             self.implied_constructor(symbol, name_node, body);
             self.body(body, symbol, *tail);
         }
+        self.visit_left_out(node);
         self.leave_callable(context);
         ExprId::NONE
+    }
+
+    /// A name that is a member of a value (`value.name`) makes a member of what the value is.
+    fn member_or_qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
+        if let Some(Rule::Member { object: Some(object), name, scoped: false }) = self.rule_at(node)
+            && let (Some(object), Some(name)) = (object.first(node), name.first(node))
+        {
+            self.around.owner = self.visit(object, READ);
+            self.around.detached = true;
+            return (self.name_of(name), name);
+        }
+        self.qualified_name(node)
+    }
+
+    /// Parameters that stand beside the name and the body, without a list of their own.
+    fn parameters_of(&mut self, node: Node<'t>, symbol: LocalSymbol) {
+        let is_param = |walker: &Self, child: Node<'t>| matches!(walker.rule_at(child), Some(Rule::Param { .. }));
+        let children = self.named_children(node);
+        let params: super::children::Children<'t> = children.into_iter().filter(|child| is_param(self, *child)).collect();
+        if !params.is_empty() {
+            self.parameters_among(node, params, symbol);
+        }
     }
 
     /// A constructor that does not begin with a call of another one calls that of the base that its type extends.
@@ -114,9 +139,9 @@ impl<'t> Walker<'t> {
         }
         let first = self.first_named_child(body);
         if let Some(first) = first
-            && let Some(Rule::Call { callee: Some(callee), .. }) = self.language.rule(first.kind_id())
+            && let Some(Rule::Call { callee: Some(callee), .. }) = self.rule_at(first)
             && let Some(callee) = callee.first(first)
-            && matches!(self.language.rule(callee.kind_id()), Some(Rule::SelfValue {} | Rule::SuperValue {}))
+            && matches!(self.rule_at(callee), Some(Rule::SelfValue {} | Rule::SuperValue {}))
         {
             return;
         }
@@ -127,7 +152,7 @@ impl<'t> Walker<'t> {
 
     /// Visits a body inside its callable's scope; with `tail` its last value is returned.
     pub(super) fn body(&mut self, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
-        let is_block = matches!(self.language.rule(body.kind_id()), Some(Rule::Block {} | Rule::Flow {}));
+        let is_block = matches!(self.rule_at(body), Some(Rule::Block {} | Rule::Flow {}));
         let inner = self.scope;
         let value = if is_block { self.visit_children(body) } else { self.visit(body, READ) };
         self.scope = inner;
@@ -150,7 +175,7 @@ impl<'t> Walker<'t> {
                 done.iter().flatten().any(|done| child.start_byte() <= done.start_byte() && done.end_byte() <= child.end_byte());
             if !selected.contains(&child.id())
                 && !covers
-                && matches!(self.language.rule(child.kind_id()), Some(Rule::Pass { .. } | Rule::Declaration { .. }))
+                && matches!(self.rule_at(child), Some(Rule::Pass { .. } | Rule::Declaration { .. }))
             {
                 self.visit(child, READ);
             }

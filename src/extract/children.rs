@@ -179,7 +179,9 @@ mod tests {
                     waiting.extend(children);
                 }
             }
-            assert!(few > 0 && many > 0, "{}", language.name);
+            // In a format of data, or of text around code, no such text has many children.
+            let is_code = language.tier() == crate::grammar::Tier::Full;
+            assert!(few > 0 && (many > 0 || !is_code), "{}", language.name);
         }
     }
 }

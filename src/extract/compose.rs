@@ -11,7 +11,7 @@ impl<'t> Walker<'t> {
     /// Visits arguments: their values, whether some are spread, and how many there are.
     pub(super) fn arguments(&mut self, node: Option<Node<'t>>) -> (Run, bool, usize) {
         let Some(node) = node else { return (Run::default(), false, 0) };
-        if self.language.rule(node.kind_id()).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
+        if self.rule_at(node).is_some_and(|rule| !matches!(rule, Rule::Pass { .. })) {
             let value = self.visit(node, READ);
             let value = self.known(value);
             return (self.build.list(&[value]), false, 1);
@@ -19,7 +19,7 @@ impl<'t> Walker<'t> {
         let mut values = SmallVec::<[ExprId; 8]>::new();
         let mut spread = false;
         for child in self.named_children(node) {
-            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            let several = matches!(self.rule_at(child), Some(Rule::Spread {}));
             spread |= several;
             let value = self.visit(child, READ);
             values.push(self.known(if several { ExprId::NONE } else { value }));
@@ -36,6 +36,9 @@ impl<'t> Walker<'t> {
         }
         let ty_node = ty.as_ref().and_then(|selector| selector.first(node));
         let mut built = ty_node.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Site(SiteKind::Construct)));
+        if !self.call_site.is_some() {
+            self.computed_call(ty_node.unwrap_or(node), SiteKind::Construct);
+        }
         let site = self.take_call_site();
         let mut type_list = Vec::new();
         for args in self.every(type_args.as_ref(), node) {
@@ -85,7 +88,7 @@ impl<'t> Walker<'t> {
     /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew: what is constructed in the
     /// arguments of a call is no part.
     fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
-        match self.language.rule(part.kind_id()) {
+        match self.rule_at(part) {
             Some(Rule::Construct { ty: None, .. } | Rule::Initializer { .. } | Rule::Pass { .. }) => self.give_members(whole),
             _ => (self.around.constructed, self.around.item) = (ExprId::NONE, ExprId::NONE),
         }
@@ -94,8 +97,7 @@ impl<'t> Walker<'t> {
     /// Visits a value that may be a construction without a type of its own: then it is one of `wanted`.
     pub(super) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
         let outer = self.around;
-        let is_untyped =
-            matches!(self.language.rule(value.kind_id()), Some(Rule::Construct { ty: None, .. } | Rule::Pass { .. }));
+        let is_untyped = matches!(self.rule_at(value), Some(Rule::Construct { ty: None, .. } | Rule::Pass { .. }));
         self.around.constructed = ExprId::NONE;
         self.around.item = if is_untyped { wanted } else { ExprId::NONE };
         let given = self.visit(value, READ);
@@ -130,7 +132,7 @@ impl<'t> Walker<'t> {
         let Some(name_node) = name.first(node) else { return self.visit_children(node) };
         let value_node = value.and_then(|selector| selector.first(node));
         let is_designator = matches!(self.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));
-        let is_name = is_designator || matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}));
+        let is_name = is_designator || matches!(self.rule_at(name_node), Some(Rule::Name {}));
         if self.around.constructed.is_some() || self.around.item.is_some() {
             let mut wanted = self.around.item;
             if is_name && self.around.constructed.is_some() {

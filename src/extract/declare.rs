@@ -72,7 +72,7 @@ impl<'t> Walker<'t> {
         for declarator in declarators {
             self.whole = alone.then(|| (declarator.id(), node));
             self.pending = pending_here.clone();
-            if matches!(self.language.rule(declarator.kind_id()), Some(Rule::Variable { .. })) {
+            if matches!(self.rule_at(declarator), Some(Rule::Variable { .. })) {
                 self.visit(declarator, READ);
                 continue;
             }
@@ -97,7 +97,7 @@ impl<'t> Walker<'t> {
 
     /// The body of a type without a name.
     fn anonymous_body(&self, node: Node<'t>) -> Option<Node<'t>> {
-        match self.language.rule(node.kind_id()) {
+        match self.rule_at(node) {
             Some(Rule::Type { name: Some(name), body: Some(body), .. }) if name.first(node).is_none() => body.first(node),
             _ => None,
         }
@@ -151,7 +151,7 @@ impl<'t> Walker<'t> {
             _ => ExprId::NONE,
         };
         self.pending = pending;
-        let symbol = if matches!(self.language.rule(name_node.kind_id()), Some(Rule::Member { scoped: true, .. })) {
+        let symbol = if matches!(self.rule_at(name_node), Some(Rule::Member { scoped: true, .. })) {
             let outer = self.around.owner;
             let (name, name_node) = self.qualified_name(name_node);
             let definition =
@@ -199,7 +199,7 @@ impl<'t> Walker<'t> {
         let params = self.named_children(declared.params?);
         let mut names = Children::new();
         for param in params {
-            let Some(Rule::Param { ty: Some(ty), .. }) = self.language.rule(param.kind_id()) else { return None };
+            let Some(Rule::Param { ty: Some(ty), .. }) = self.rule_at(param) else { return None };
             let only = self.only_named_child(param)?;
             let name = ty.first(param).filter(|name| name.id() == only.id())?;
             let is_name = self.language.type_rule(name.kind_id()) == Some(&TypeRule::Name {});
@@ -261,7 +261,7 @@ impl<'t> Walker<'t> {
         let mut declared = Declared::default();
         let mut node = start;
         loop {
-            match self.language.rule(node.kind_id()) {
+            match self.rule_at(node) {
                 Some(Rule::Declarator { up_to: Some(_), params, .. }) => {
                     declared.name = Some(node);
                     declared.params = params.as_ref().and_then(|selector| selector.first(node));
@@ -296,7 +296,7 @@ impl<'t> Walker<'t> {
                 Some(Rule::Name {} | Rule::Member { .. } | Rule::Pass { .. }) => {
                     declared.name = Some(node);
                     let last = self.last_of_path(node);
-                    if let Some(Rule::Declarator { up_to: Some(_), params, .. }) = self.language.rule(last.kind_id()) {
+                    if let Some(Rule::Declarator { up_to: Some(_), params, .. }) = self.rule_at(last) {
                         declared.params = params.as_ref().and_then(|selector| selector.first(last));
                         declared.is_callable = true;
                         return declared;
@@ -405,7 +405,7 @@ impl<'t> Walker<'t> {
         names: &mut Vec<(Node<'t>, Vec<Wrapper>)>,
         pending: &mut Pending<'t>,
     ) -> ExprId {
-        let Some(rule @ Rule::Type { name: Some(name), body, .. }) = self.language.rule(ty_node.kind_id()) else {
+        let Some(rule @ Rule::Type { name: Some(name), body, .. }) = self.rule_at(ty_node) else {
             return self.visit_type(ty_node, Usage::Site(SiteKind::Type));
         };
         let own = name.first(ty_node);

@@ -60,7 +60,8 @@ impl<'t> Walker<'t> {
         if self.around.default_export {
             bits |= flags::DEFAULT_EXPORT;
         }
-        if !definition.has_body && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
+        let is_empty = self.language.manifest.resolution.empty_bodies;
+        if !definition.has_body && !is_empty && definition.kind.is_callable() && bits & flags::ABSTRACT == 0 {
             bits |= if member && self.declares_abstractly(declaring) { flags::ABSTRACT } else { flags::DECLARATION };
         }
         let start = definition.first_node(whole, &pending);
@@ -347,12 +348,12 @@ impl<'t> Walker<'t> {
             return visited;
         }
         for child in self.named_children(node) {
-            if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+            if matches!(self.rule_at(child), Some(Rule::Decorator { .. })) {
                 self.visit(child, READ);
                 visited.push(child.id());
             } else if self.language.is_modifier_node(child.kind_id()) {
                 for decorator in self.named_children(child) {
-                    if matches!(self.language.rule(decorator.kind_id()), Some(Rule::Decorator { .. })) {
+                    if matches!(self.rule_at(decorator), Some(Rule::Decorator { .. })) {
                         self.visit(decorator, READ);
                     }
                 }

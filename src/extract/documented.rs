@@ -18,7 +18,7 @@ impl<'t> Walker<'t> {
             Some(Pattern::Default { of, .. }) => of.first(param),
             _ => Some(param),
         };
-        match name.filter(|name| matches!(self.language.rule(name.kind_id()), Some(Rule::Name {}))) {
+        match name.filter(|name| matches!(self.rule_at(*name), Some(Rule::Name {}))) {
             Some(name) => {
                 let name = self.text_of(name);
                 self.stated(param, comment, &self.language.manifest.documentation.param_tags, Some(name))

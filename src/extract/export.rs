@@ -17,10 +17,27 @@ impl<'t> Walker<'t> {
         path.split_once('"').map(|(path, _)| path.to_owned())
     }
 
-    pub(super) fn package(&mut self, node: Node<'t>, name: &'static Selector) -> ExprId {
+    pub(super) fn package(&mut self, node: Node<'t>, name: &'static Selector, body: Option<&'static Selector>) -> ExprId {
+        let outer = self.package.clone();
         if let Some(name) = name.first(node) {
-            let text: String = self.text_of(name).split_whitespace().collect();
-            self.build.facts.package = Some(text.into());
+            let own: String = self.text_of(name).split_whitespace().collect();
+            let separator = &self.language.manifest.modules.separator;
+            let whole = outer.as_ref().map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
+            self.build.facts.package = Some(whole.clone().into());
+            self.package = Some(whole);
+        }
+        if let Some(body) = body.and_then(|body| body.first(node)) {
+            self.visit_children(body);
+        }
+        self.package = outer;
+        ExprId::NONE
+    }
+
+    /// The value that those get who import the file: under the name that it has outside.
+    pub(super) fn exports(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+        match of.first(node) {
+            Some(value) => self.export_whole(value, node),
+            None => drop(self.visit_children(node)),
         }
         ExprId::NONE
     }
@@ -35,7 +52,7 @@ impl<'t> Walker<'t> {
         self.around.exported = true;
         self.around.default_export = is_default;
         for child in self.named_children(node) {
-            if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+            if matches!(self.rule_at(child), Some(Rule::Decorator { .. })) {
                 self.visit(child, READ);
             }
         }
@@ -137,7 +154,7 @@ impl<'t> Walker<'t> {
         if self.scope != ScopeId(0) || self.text_of(left) != list {
             return;
         }
-        let items = match right.map(|right| (right, self.language.rule(right.kind_id()))) {
+        let items = match right.map(|right| (right, self.rule_at(right))) {
             Some((right, Some(Rule::List { .. } | Rule::Tuple {}))) => self.named_children(right),
             _ => {
                 self.export_list.open = true;
@@ -148,7 +165,7 @@ impl<'t> Walker<'t> {
             self.export_list = ExportList { given: true, ..ExportList::default() };
         }
         for item in items {
-            match self.language.rule(item.kind_id()) {
+            match self.rule_at(item) {
                 Some(Rule::Text { .. }) => {
                     let name = self.name_of(item);
                     self.export_list.names.push(name);

@@ -117,7 +117,7 @@ impl<'t> Walker<'t> {
     }
 
     fn name_expression(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        let text = self.text_of(node);
+        let text = self.trimmed_text(node);
         if self.is_self_type(text) {
             return self.build.expr(Expr::SelfType(self.scope));
         }
@@ -170,7 +170,7 @@ impl<'t> Walker<'t> {
             }
         }
         // Some grammars take `await f<T>(x)` for a call of what awaiting `f` gives.
-        let awaited = match callee_node.map(|callee| (callee, self.language.rule(callee.kind_id()))) {
+        let awaited = match callee_node.map(|callee| (callee, self.rule_at(callee))) {
             Some((awaits, Some(Rule::Await { of: None }))) if type_args.as_ref().is_some_and(|s| s.first(node).is_some()) => {
                 callee_node = self.first_named_child(awaits);
                 true
@@ -194,6 +194,7 @@ impl<'t> Walker<'t> {
             },
             None => {
                 let Some(callee_node) = callee_node else {
+                    self.computed_call(node, SiteKind::Call);
                     return self.visit_children(node);
                 };
                 if let Some(cast) = self.cast_call(callee_node) {
@@ -203,13 +204,16 @@ impl<'t> Walker<'t> {
                 let value = self.visit(callee_node, usage);
                 if value.is_some() && !matches!(self.build.get(value), Expr::Name(..) | Expr::Member(..) | Expr::SuperValue(_)) {
                     self.take_call_site();
-                    let is_self = matches!(self.language.rule(callee_node.kind_id()), Some(Rule::SelfValue {}));
+                    let is_self = matches!(self.rule_at(callee_node), Some(Rule::SelfValue {}));
                     let name = if is_self { self.name_of(callee_node) } else { self.build.name("()") };
                     self.site(usage, callee_node, name, value);
                 }
                 value
             }
         };
+        if !self.call_site.is_some() {
+            self.computed_call(callee_node.unwrap_or(node), SiteKind::Call);
+        }
         let site = self.take_call_site();
         for ty in self.every(type_args.as_ref(), node) {
             self.visit_types(ty, Usage::Site(SiteKind::Type));
@@ -260,7 +264,7 @@ impl<'t> Walker<'t> {
         let mut items = Vec::new();
         for child in self.named_children(node) {
             let value = self.visit(child, READ);
-            let several = matches!(self.language.rule(child.kind_id()), Some(Rule::Spread {}));
+            let several = matches!(self.rule_at(child), Some(Rule::Spread {}));
             items.push(if several { self.build.of(value, Expr::Element) } else { value });
         }
         let item = self.build.union(&items);
@@ -325,7 +329,7 @@ impl<'t> Walker<'t> {
         let name_node = name.first(node);
         let mut component = ExprId::NONE;
         if let Some(name_node) = name_node {
-            let builtin = matches!(self.language.rule(name_node.kind_id()), Some(Rule::Name {}))
+            let builtin = matches!(self.rule_at(name_node), Some(Rule::Name {}))
                 && self.text_of(name_node).starts_with(|first: char| first.is_lowercase());
             if !builtin {
                 component = self.visit(name_node, Usage::Site(SiteKind::Construct));

@@ -153,7 +153,7 @@ impl<'t> Walker<'t> {
             if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
                 continue;
             }
-            let Some(Rule::Case { pattern, types, value, guard }) = self.language.rule(case.kind_id()) else {
+            let Some(Rule::Case { pattern, types, value, guard }) = self.rule_at(case) else {
                 self.visit(case, READ);
                 continue;
             };

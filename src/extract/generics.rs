@@ -18,7 +18,7 @@ impl<'t> Walker<'t> {
             return;
         }
         for child in self.named_children(node) {
-            if matches!(self.language.rule(child.kind_id()), Some(Rule::Bounds {})) {
+            if matches!(self.rule_at(child), Some(Rule::Bounds {})) {
                 for bound in self.named_children(child) {
                     self.bound(bound);
                 }
@@ -28,12 +28,12 @@ impl<'t> Walker<'t> {
 
     pub(super) fn type_params(&mut self, symbol: LocalSymbol, params: Node<'t>) {
         let start = self.build.facts.bindings.len();
-        let nodes = match self.language.rule(params.kind_id()) {
+        let nodes = match self.rule_at(params) {
             Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
             _ => self.named_children(params),
         };
         for param in nodes {
-            let Some(Rule::TypeParam { name, bound }) = self.language.rule(param.kind_id()) else { continue };
+            let Some(Rule::TypeParam { name, bound }) = self.rule_at(param) else { continue };
             let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
                 Some(bound) => self.visit_type(bound, Usage::Site(SiteKind::Type)),
                 None => ExprId::NONE,
@@ -51,7 +51,7 @@ impl<'t> Walker<'t> {
 
     /// Adds a bound to the type parameter it is about; one of an outer scope gets it for this scope only.
     fn bound(&mut self, node: Node<'t>) {
-        let Some(Rule::Bound { name, bound }) = self.language.rule(node.kind_id()) else { return };
+        let Some(Rule::Bound { name, bound }) = self.rule_at(node) else { return };
         let (Some(name_node), Some(bound_node)) = (name.first(node), bound.first(node)) else { return };
         self.visit_type(name_node, Usage::Site(SiteKind::Type));
         let bound = self.visit_type(bound_node, Usage::Site(SiteKind::Type));
@@ -78,7 +78,7 @@ impl<'t> Walker<'t> {
         let mut position = 0;
         for child in self.named_children(node) {
             if !types.iter().any(|ty| ty.id() == child.id()) {
-                if matches!(self.language.rule(child.kind_id()), Some(Rule::Decorator { .. })) {
+                if matches!(self.rule_at(child), Some(Rule::Decorator { .. })) {
                     self.visit(child, super::walk::READ);
                 } else if self.language.is_modifier_node(child.kind_id()) {
                     self.around.section = self.marked_visibility(child);

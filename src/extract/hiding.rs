@@ -20,7 +20,7 @@ impl<'t> Walker<'t> {
         };
         if let (Some(pattern_node), Some(value_node)) = (pattern_node, value_node)
             && let Some((lambda, lambda_node)) = self.lambda_in(value_node)
-            && matches!(self.language.rule(pattern_node.kind_id()), Some(Rule::Name {}))
+            && matches!(self.rule_at(pattern_node), Some(Rule::Name {}))
         {
             self.hide(pattern_node, node, usize::MAX);
             let sites = self.build.sites.len();
@@ -63,7 +63,7 @@ impl<'t> Walker<'t> {
     /// The members that a constructed value is given, with their values.
     pub(super) fn constructed_fields(&mut self, list: Node<'t>, ty: ExprId) {
         for child in self.named_children(list) {
-            let Some(Rule::Initializer { name, value }) = self.language.rule(child.kind_id()) else {
+            let Some(Rule::Initializer { name, value }) = self.rule_at(child) else {
                 self.visit(child, READ);
                 continue;
             };

@@ -54,15 +54,24 @@ impl<'t> Walker<'t> {
             }
             ImportForm::Path { of, wildcard, member } => self.import_path(node, of, wildcard.as_ref(), member.as_deref()),
             ImportForm::Quoted { path, alias } => self.import_quoted(node, path, alias.as_ref()),
-            ImportForm::Include { path, system } => {
+            ImportForm::Include { path, system, computed } => {
                 let Some(path) = path.first(node) else { return };
                 let is_system = path.kind() == system;
-                let module = self.text_of(path).trim_matches(['"', '<', '>', ' ']).to_owned();
+                let known = self.every(computed.as_ref(), node).last().map_or(path.start_byte(), |last| last.end_byte());
+                let module = self.text_at(known..path.end_byte()).trim_matches(['"', '\'', '<', '>', ' ']).to_owned();
+                let module = if known > path.start_byte() { module.trim_start_matches('/').to_owned() } else { module };
                 let (item, alias) = (NameId::NONE, NameId::NONE);
                 let level = u16::from(is_system);
                 self.record(Entry { kind: ImportKind::Include, module, level, item, alias, node: path, reexport: true });
             }
-            ImportForm::Using { of, namespace, alias } => self.import_using(node, of, namespace.as_deref(), alias.as_ref()),
+            ImportForm::Using { of, namespace, alias, prefix } => {
+                let before = prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
+                self.import_using(node, (before, of), namespace.as_deref(), alias.as_ref());
+            }
+            ImportForm::Joined { path, names, wildcard, alias, aliased } => {
+                let segments: Vec<&str> = self.every(Some(path), node).iter().map(|part| self.text_of(*part)).collect();
+                self.import_joined(node, &segments, (names, wildcard), (alias, aliased));
+            }
             ImportForm::Export { .. } => {
                 self.export_from(form, node);
             }
@@ -79,6 +88,38 @@ impl<'t> Walker<'t> {
                 }
             }
         }
+    }
+
+    /// An import whose path is written as one node for each segment.
+    fn import_joined(
+        &mut self,
+        node: Node<'t>,
+        segments: &[&str],
+        (names, wildcard): (&'static Option<Selector>, &'static Option<Selector>),
+        (alias, aliased): (&'static Option<Selector>, &'static Option<Selector>),
+    ) {
+        let kind = ImportKind::Item;
+        if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node)) {
+            let (module, item, alias) = (self.joined_text(segments), NameId::NONE, NameId::NONE);
+            self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node: wildcard, reexport: false });
+            return;
+        }
+        let names = self.every(names.as_ref(), node);
+        if let (true, Some((last, before))) = (names.is_empty(), segments.split_last()) {
+            let (module, item) = (self.joined_text(before), self.build.name(last));
+            self.record(Entry { kind, module, level: 0, item, alias: item, node, reexport: false });
+        }
+        for name in names {
+            let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(name));
+            let inner = part(aliased).unwrap_or(name);
+            let (item, alias) = (self.name_of(inner), self.name_of(part(alias).unwrap_or(inner)));
+            let module = self.joined_text(segments);
+            self.record(Entry { kind, module, level: 0, item, alias, node: inner, reexport: false });
+        }
+    }
+
+    fn joined_text(&self, segments: &[&str]) -> String {
+        segments.join(&self.language.manifest.modules.separator)
     }
 
     pub(super) fn record(&mut self, entry: Entry<'t>) -> ImportId {
@@ -348,10 +389,19 @@ impl<'t> Walker<'t> {
         self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
     }
 
-    fn import_using(&mut self, node: Node<'t>, of: &'static Selector, namespace: Option<&str>, alias: Option<&'static Selector>) {
+    fn import_using(
+        &mut self,
+        node: Node<'t>,
+        (before, of): (Option<Node<'t>>, &'static Selector),
+        namespace: Option<&str>,
+        alias: Option<&'static Selector>,
+    ) {
         let Some(path_node) = of.first(node) else { return };
-        let text: String = self.text_of(path_node).split_whitespace().collect();
+        let mut text: String = self.text_of(path_node).split_whitespace().collect();
         let separator = self.language.manifest.modules.separator.clone();
+        if let Some(before) = before {
+            text = format!("{}{separator}{text}", self.text_of(before));
+        }
         if namespace.is_some_and(|word| self.children(node).into_iter().any(|child| child.kind() == word)) {
             self.import_members(path_node);
             return;

@@ -85,7 +85,7 @@ impl<'t> Walker<'t> {
 
     /// A macro's name, possibly at the end of a path: the expression that stands for it, with its call site.
     fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
-        let (path, last) = match self.language.rule(node.kind_id()) {
+        let (path, last) = match self.rule_at(node) {
             Some(Rule::Member { object, name, .. }) => {
                 let object = object.as_ref().and_then(|selector: &'static Selector| selector.first(node));
                 (object, name.first(node).unwrap_or(node))
@@ -113,7 +113,7 @@ impl<'t> Walker<'t> {
         let tokens = self.children(list);
         let mut value = ExprId::NONE;
         for (position, token) in tokens.iter().enumerate() {
-            if !matches!(self.language.rule(token.kind_id()), Some(Rule::Name {})) {
+            if !matches!(self.rule_at(*token), Some(Rule::Name {})) {
                 continue;
             }
             let name = self.name_of(*token);
@@ -189,7 +189,7 @@ impl<'t> Walker<'t> {
 
     fn named_token(&mut self, tokens: &Tokens<'t>, position: usize, reading: &mut Reading<'t>) -> usize {
         let (token, next) = (tokens.items[position], position + 1);
-        match self.language.rule(token.kind_id()) {
+        match self.rule_at(token) {
             Some(Rule::Name {}) => return self.name_token(tokens, position, reading),
             Some(Rule::SelfValue {}) if tokens.joins(next) && self.is_path_joiner(tokens.word(next)) => {
                 return self.name_token(tokens, position, reading);
@@ -240,7 +240,7 @@ impl<'t> Walker<'t> {
         };
         if let Some(after) = tokens.after_types(next) {
             for token in &tokens.items[next..after] {
-                if token.is_named() && matches!(self.language.rule(token.kind_id()), Some(Rule::Name {})) {
+                if token.is_named() && matches!(self.rule_at(*token), Some(Rule::Name {})) {
                     self.visit_type(*token, Usage::Site(SiteKind::Type));
                 }
             }

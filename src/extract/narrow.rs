@@ -64,7 +64,7 @@ impl<'t> Walker<'t> {
     fn leaves(&mut self, node: Node<'t>) -> bool {
         let mut next = Some(node);
         while let Some(node) = next {
-            match self.language.rule(node.kind_id()) {
+            match self.rule_at(node) {
                 Some(Rule::Jump { .. }) => return true,
                 Some(Rule::Block {} | Rule::Flow {} | Rule::Pass { .. }) => next = self.last_named_child(node),
                 _ => return false,
@@ -148,13 +148,13 @@ impl<'t> Walker<'t> {
 
     fn narrow_nested(&mut self, condition: Node<'t>, holds: bool) {
         let rules = &self.language.manifest.narrowing;
-        match self.language.rule(condition.kind_id()) {
+        match self.rule_at(condition) {
             Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) if holds => {
                 let (Some(callee), Some(args)) = (callee.first(condition), args.first(condition)) else { return };
                 if rules.guards
                     && let Some(call) = self.calls.get(&condition.id()).copied()
                     && let Some(value) = self.first_named_child(args)
-                    && matches!(self.language.rule(value.kind_id()), Some(Rule::Name {}))
+                    && matches!(self.rule_at(value), Some(Rule::Name {}))
                 {
                     let name = self.name_of(value);
                     self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ExprId::NONE, call);
@@ -208,7 +208,7 @@ impl<'t> Walker<'t> {
     }
 
     fn narrow_to(&mut self, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
-        if matches!(self.language.rule(value.kind_id()), Some(Rule::Name {})) {
+        if matches!(self.rule_at(value), Some(Rule::Name {})) {
             let name = self.name_of(value);
             let ty = self.visit_type(ty, Usage::Silent);
             self.bind(self.scope, name, BindingKind::Narrow, condition.end_byte(), ty, ExprId::NONE);

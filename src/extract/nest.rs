@@ -58,12 +58,13 @@ impl<'t> Walker<'t> {
         }
         if let Some(body) = body_node {
             self.note_members(inner, body);
-            match self.language.rule(body.kind_id()) {
+            match self.rule_at(body) {
                 Some(Rule::Positions { .. }) => self.visit(body, READ),
                 Some(Rule::Variants {}) => self.variants(body),
                 _ => self.visit_children(body),
             };
         }
+        self.visit_left_out(node);
         let outer = before.scope.0;
         self.leave_callable(before);
         self.build.expr(Expr::Name(name, outer))
@@ -87,7 +88,7 @@ impl<'t> Walker<'t> {
             return;
         }
         for member in self.named_children(body) {
-            let name = match self.language.rule(member.kind_id()) {
+            let name = match self.rule_at(member) {
                 Some(Rule::Function { name: Some(name), .. } | Rule::Variable { name, .. }) => name.first(member),
                 _ => None,
             };
@@ -235,9 +236,9 @@ impl<'t> Walker<'t> {
         names
     }
 
-    pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector) -> ExprId {
+    pub(super) fn embed(&mut self, node: Node<'t>, of: &'static Selector, several: bool) -> ExprId {
         let parts = self.named_children(node);
-        if parts.len() > 1 {
+        if parts.len() > 1 && !several {
             // Several types side by side limit a type parameter; none of them is a base.
             for part in parts {
                 self.visit_type(part, Usage::Site(SiteKind::Type));
@@ -284,7 +285,7 @@ impl<'t> Walker<'t> {
                 continue;
             }
             self.whole = alone.then(|| (member.id(), node));
-            if let (true, Some(Rule::Variable { ty, value, .. })) = (repeats, self.language.rule(member.kind_id())) {
+            if let (true, Some(Rule::Variable { ty, value, .. })) = (repeats, self.rule_at(member)) {
                 let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(member));
                 let (ty, value) = (part(ty), part(value));
                 self.around.declared = if ty.is_none() && value.is_none() { repeated } else { ExprId::NONE };

@@ -1,6 +1,7 @@
 //! Parameters: what they bind, how many arguments they take, which of them is the receiver or a field.
 
 use super::bind::{Bind, Flow};
+use super::children::Children;
 use super::walk::{READ, Usage, Walker, offset};
 use crate::grammar::{Gathers, Pattern, Rule};
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags};
@@ -10,6 +11,15 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Binds parameters in the current scope and notes them with their symbol.
     pub(super) fn parameters(&mut self, node: Node<'t>, symbol: LocalSymbol) {
+        let nodes = match self.rule_at(node) {
+            Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
+            _ => self.named_children(node),
+        };
+        self.parameters_among(node, nodes, symbol);
+    }
+
+    /// The same for those among the children of a node that are parameters.
+    pub(super) fn parameters_among(&mut self, node: Node<'t>, nodes: Children<'t>, symbol: LocalSymbol) {
         let mut start = self.build.facts.bindings.len();
         let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
         let comment = self.documented.take().filter(|_| symbol.is_some());
@@ -17,10 +27,6 @@ impl<'t> Walker<'t> {
             !symbol.is_some() || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0 || self.is_in_object(symbol);
         // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
-        let nodes = match self.language.rule(node.kind_id()) {
-            Some(Rule::Name {} | Rule::Param { .. }) => smallvec::smallvec![node],
-            _ => self.named_children(node),
-        };
         if self.has_rest_word(node) {
             most = u16::MAX;
         }
@@ -36,7 +42,7 @@ impl<'t> Walker<'t> {
                 start = self.build.facts.bindings.len();
                 continue;
             }
-            match self.language.rule(param.kind_id()) {
+            match self.rule_at(param) {
                 Some(Rule::ParamMark {} | Rule::Decorator { .. }) => continue,
                 Some(Rule::SelfParam { .. }) => {
                     if symbol.is_some() {
@@ -142,7 +148,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn is_self_word(&self, name: Option<Node<'t>>) -> bool {
-        name.is_some_and(|name| self.language.rule(name.kind_id()) == Some(&Rule::SelfValue {}))
+        name.is_some_and(|name| self.rule_at(name) == Some(&Rule::SelfValue {}))
     }
 
     fn is_variadic(&mut self, param: Node<'t>) -> bool {
@@ -151,7 +157,7 @@ impl<'t> Walker<'t> {
     }
 
     fn receiver_parameter(&mut self, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
-        let name_node = match self.language.rule(param.kind_id()) {
+        let name_node = match self.rule_at(param) {
             Some(Rule::Param { name: Some(name), .. }) => name.first(param).unwrap_or(param),
             _ => param,
         };
@@ -252,12 +258,12 @@ impl<'t> Walker<'t> {
     /// their names are variables of the callable.
     pub(super) fn result_type(&mut self, returns: Node<'t>) -> ExprId {
         let results = self.named_children(returns);
-        if !results.iter().any(|result| matches!(self.language.rule(result.kind_id()), Some(Rule::Param { .. }))) {
+        if !results.iter().any(|result| matches!(self.rule_at(*result), Some(Rule::Param { .. }))) {
             return self.visit_type(returns, Usage::Site(SiteKind::Type));
         }
         let mut parts = Vec::new();
         for result in results {
-            let Some(rule @ Rule::Param { ty, .. }) = self.language.rule(result.kind_id()) else { continue };
+            let Some(rule @ Rule::Param { ty, .. }) = self.rule_at(result) else { continue };
             let count = self.parameter(rule, result, false, ExprId::NONE, &mut Vec::new());
             let ty = ty.as_ref().and_then(|selector| selector.first(result));
             let ty = ty.map_or(ExprId::NONE, |ty| self.visit_type(ty, Usage::Silent));

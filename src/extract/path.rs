@@ -24,13 +24,13 @@ impl<'t> Walker<'t> {
             if let Some(word) = if scoped { self.path_word(self.text_of(object_node)) } else { None } {
                 return word;
             }
-            let is_type = self.language.rule(object_node.kind_id()).is_none();
+            let is_type = self.rule_at(object_node).is_none();
             let object = if is_type { self.visit_type(object_node, READ) } else { self.visit(object_node, READ) };
             let object = if scoped { self.path_head(object) } else { object };
             self.known(object)
         });
         if let Some(object) = object
-            && matches!(self.language.rule(name_node.kind_id()), Some(Rule::SelfValue {}))
+            && matches!(self.rule_at(name_node), Some(Rule::SelfValue {}))
         {
             // The receiver of the type that is named, not of the one right around.
             return self.build.expr(Expr::OfType(object));
@@ -65,7 +65,7 @@ impl<'t> Walker<'t> {
 
     /// The first part of a path that stands in the place of a name, and what follows it.
     fn path_parts(&self, node: Node<'t>) -> Option<(Option<Node<'t>>, Node<'t>)> {
-        match self.language.rule(node.kind_id()) {
+        match self.rule_at(node) {
             Some(Rule::Member { object, name, scoped: true }) => {
                 let part = object.as_ref().and_then(|selector| selector.first(node));
                 Some((part, name.first(node)?))
@@ -86,7 +86,7 @@ impl<'t> Walker<'t> {
     /// The name inside a node that adds type arguments to it; visits those.
     pub(super) fn plain_name(&mut self, node: Node<'t>) -> Node<'t> {
         let mut node = node;
-        while let Some(Rule::Pass { of }) = self.language.rule(node.kind_id()) {
+        while let Some(Rule::Pass { of }) = self.rule_at(node) {
             let chosen = match of {
                 Some(selector) => selector.first(node),
                 None => self.first_named_child(node),
@@ -126,7 +126,7 @@ impl<'t> Walker<'t> {
 
     /// The text of a name with white space only between words (`operator ()`, `operator new`).
     pub(super) fn folded_name(&mut self, node: Node<'t>) -> NameId {
-        let end = match self.language.rule(node.kind_id()) {
+        let end = match self.rule_at(node) {
             Some(Rule::Declarator { up_to: Some(up_to), .. }) => up_to.first(node).map(|end| end.start_byte()),
             _ => None,
         };
@@ -134,7 +134,7 @@ impl<'t> Walker<'t> {
         if let Some(end) = end {
             text = text.get(..end - node.start_byte()).unwrap_or(text).trim_end();
         }
-        if !text.contains(char::is_whitespace) || matches!(self.language.rule(node.kind_id()), Some(Rule::Text { .. })) {
+        if !text.contains(char::is_whitespace) || matches!(self.rule_at(node), Some(Rule::Text { .. })) {
             return if end.is_some() { self.build.name(text) } else { self.name_of(node) };
         }
         let mut folded = String::with_capacity(text.len());

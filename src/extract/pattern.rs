@@ -18,7 +18,7 @@ impl<'t> Walker<'t> {
         if let Some(pattern) = self.language.pattern(node.kind_id()) {
             return self.apply_pattern(pattern, node, flow, how);
         }
-        match self.language.rule(node.kind_id()) {
+        match self.rule_at(node) {
             Some(Rule::Name {}) => return self.bind_name(node, flow, how),
             Some(Rule::Member { object: Some(object), name, .. }) => self.bind_member(node, object, name, flow),
             Some(Rule::Tuple {}) => {
@@ -259,7 +259,7 @@ impl<'t> Walker<'t> {
                 self.bind_pattern(pattern, flow(key), how);
             }
             Yielded::KeyAndItem => {
-                let parts = if self.language.rule(pattern.kind_id()) == Some(&Rule::Name {}) {
+                let parts = if self.rule_at(pattern) == Some(&Rule::Name {}) {
                     smallvec::smallvec![pattern]
                 } else {
                     self.named_children(pattern)

@@ -54,6 +54,7 @@ pub(super) fn summary(comment: &str) -> Box<str> {
     let mut paragraph = String::new();
     for line in comment.lines() {
         let line = line.trim();
+        let line = line.strip_prefix("--").or_else(|| line.strip_prefix("%%")).unwrap_or(line).trim_start_matches(';');
         let line = line.trim_start_matches(['/', '*', '!', '#', '"', '\'']).trim_end_matches(['*', '/', '"', '\'']).trim();
         if line.is_empty() {
             if paragraph.is_empty() {

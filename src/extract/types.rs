@@ -17,7 +17,7 @@ impl<'t> Walker<'t> {
 
     fn visit_type_node(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
         let Some(rule) = self.language.type_rule(node.kind_id()) else {
-            return match self.language.rule(node.kind_id()) {
+            return match self.rule_at(node) {
                 Some(Rule::Name {} | Rule::Member { .. }) => self.visit(node, usage),
                 Some(Rule::Pass { of }) => {
                     let chosen = match of {
@@ -150,7 +150,7 @@ impl<'t> Walker<'t> {
                 if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
                     for param in self.named_children(params) {
                         let ty = self.parameter_type(param, inner);
-                        if matches!(self.language.rule(param.kind_id()), Some(Rule::Param { name: Some(name), .. })
+                        if matches!(self.rule_at(param), Some(Rule::Param { name: Some(name), .. })
                             if self.is_self_word(name.first(param)))
                         {
                             continue;
@@ -259,7 +259,7 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn parameter_type(&mut self, param: Node<'t>, usage: Usage) -> ExprId {
-        match self.language.rule(param.kind_id()) {
+        match self.rule_at(param) {
             Some(Rule::Param { ty: Some(ty), .. }) => match ty.first(param) {
                 Some(ty) => self.visit_type(ty, usage),
                 None => ExprId::NONE,
@@ -323,7 +323,7 @@ impl<'t> Walker<'t> {
     /// The type of a method's receiver parameter.
     pub(super) fn receiver_type(&mut self, receiver: Node<'t>) -> ExprId {
         for param in self.named_children(receiver) {
-            if let Some(Rule::Param { ty: Some(ty), .. }) = self.language.rule(param.kind_id())
+            if let Some(Rule::Param { ty: Some(ty), .. }) = self.rule_at(param)
                 && let Some(ty) = ty.first(param)
             {
                 return self.visit_type(ty, Usage::Silent);

@@ -55,6 +55,7 @@ impl<'t> Walker<'t> {
         if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
             self.body(body, symbol, *tail);
         }
+        self.visit_left_out(node);
         (self.callable, self.enclosing) = before;
         let inner = self.scope;
         self.close(scope);
@@ -103,7 +104,7 @@ impl<'t> Walker<'t> {
             self.function_value(name, name_node, node, lambda, lambda_node);
             return true;
         }
-        let Some(rule @ Rule::Type { name: own_name, .. }) = self.language.rule(value.kind_id()) else { return false };
+        let Some(rule @ Rule::Type { name: own_name, .. }) = self.rule_at(value) else { return false };
         if own_name.as_ref().is_some_and(|selector| selector.first(value).is_some()) {
             return false;
         }
@@ -121,7 +122,7 @@ impl<'t> Walker<'t> {
         ty: ExprId,
         kind: SymbolKind,
     ) -> bool {
-        if !matches!(self.language.rule(value.kind_id()), Some(Rule::Object {})) || self.is_local_scope() {
+        if !matches!(self.rule_at(value), Some(Rule::Object {})) || self.is_local_scope() {
             return false;
         }
         let definition = Definition { name, name_node, node, kind, header_end: value.start_byte(), has_body: true };
@@ -142,7 +143,7 @@ impl<'t> Walker<'t> {
         let calls = &self.language.manifest.names.import_calls;
         let wrapper = if calls.is_empty() { None } else { calls.get(self.text_of(callee)) }?;
         let module = self.only_named_child(args)?;
-        matches!(self.language.rule(module.kind_id()), Some(Rule::Text { .. })).then_some((module, wrapper))
+        matches!(self.rule_at(module), Some(Rule::Text { .. })).then_some((module, wrapper))
     }
 
     /// A call that imports a module: the value is what the file gets under a name that only this call has.
@@ -160,12 +161,13 @@ impl<'t> Walker<'t> {
 
     /// A variable, or a pattern of members, that is given an imported module is an import. Gives whether the value is one.
     pub(super) fn import_value(&mut self, pattern: Node<'t>, value: Node<'t>) -> bool {
-        let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.language.rule(value.kind_id()) else {
+        let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.rule_at(value) else {
             return false;
         };
         let (Some(callee), Some(args)) = (callee.first(value), args.first(value)) else { return false };
         let Some((module, "")) = self.imported_module(callee, args) else { return false };
-        if matches!(self.language.rule(pattern.kind_id()), Some(Rule::Name {})) {
+        self.seen.note(value);
+        if matches!(self.rule_at(pattern), Some(Rule::Name {})) {
             let alias = self.name_of(pattern);
             self.import_by_call(module, NameId::NONE, alias);
             return true;
@@ -178,9 +180,7 @@ impl<'t> Walker<'t> {
             let (key, alias) = match self.language.pattern(child.kind_id()) {
                 Some(Pattern::Shorthand {}) => (child, child),
                 Some(Pattern::Field { key, value: Some(value) }) => match (key.first(child), value.first(child)) {
-                    (Some(key), Some(value)) if matches!(self.language.rule(value.kind_id()), Some(Rule::Name {})) => {
-                        (key, value)
-                    }
+                    (Some(key), Some(value)) if matches!(self.rule_at(value), Some(Rule::Name {})) => (key, value),
                     _ => return false,
                 },
                 _ => return false,
@@ -204,7 +204,7 @@ impl<'t> Walker<'t> {
             self.export_whole(right, node);
             return true;
         }
-        let Some(Rule::Member { object: Some(object), name, .. }) = self.language.rule(left.kind_id()) else { return false };
+        let Some(Rule::Member { object: Some(object), name, .. }) = self.rule_at(left) else { return false };
         let (Some(object), Some(name_node)) = (object.first(left), name.first(left)) else { return false };
         let object = self.text_of(object);
         if !objects.iter().any(|export| export == object) {
@@ -226,7 +226,7 @@ impl<'t> Walker<'t> {
     pub(super) fn exported_value(&mut self, name: Node<'t>, value: Node<'t>) -> Node<'t> {
         let objects = &self.language.manifest.names.export_objects;
         let (mut inner, mut whole) = (value, false);
-        while let Some(Rule::Assign { left, right: Some(right), .. }) = self.language.rule(inner.kind_id())
+        while let Some(Rule::Assign { left, right: Some(right), .. }) = self.rule_at(inner)
             && let (Some(left), Some(right)) = (left.first(inner), right.first(inner))
             && objects.iter().any(|object| object == self.text_of(left))
         {
@@ -305,7 +305,7 @@ impl<'t> Walker<'t> {
         }
         let args = self.named_children(args);
         let title = args.first().copied()?;
-        let is_text = matches!(self.language.rule(title.kind_id()), Some(Rule::Text { .. }));
+        let is_text = matches!(self.rule_at(title), Some(Rule::Text { .. }));
         (is_text && args.iter().skip(1).any(|arg| self.lambda_in(*arg).is_some())).then_some(title)
     }
 

@@ -6,7 +6,7 @@ use super::children::Lister;
 pub(super) use super::context::{Callable, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
 use super::embed::Embedded;
 use super::export::ExportList;
-use crate::grammar::{Language, Rule};
+use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
@@ -49,7 +49,7 @@ pub(super) struct Walker<'t> {
     /// Members that the bodies of the types around declare, also those further down, where declarations are hoisted.
     pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// The call site that waits for its arguments.
-    call_site: SiteId,
+    pub(super) call_site: SiteId,
     depth: u32,
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
@@ -58,6 +58,11 @@ pub(super) struct Walker<'t> {
     pub(super) lister: Lister<'t>,
     /// Whether the tree may have nodes that stand for what could not be read.
     has_errors: bool,
+    /// Whether references are stored: not for a language whose structure alone is read.
+    stores_sites: bool,
+    pub(super) seen: super::rest::Seen,
+    /// The package whose body is visited.
+    pub(super) package: Option<String>,
 }
 
 impl<'t> Walker<'t> {
@@ -91,6 +96,9 @@ impl<'t> Walker<'t> {
             made: &[],
             lister: Lister::default(),
             has_errors: true,
+            stores_sites: language.tier() != Tier::Structure,
+            package: None,
+            seen: super::rest::Seen::of(language.tier()),
         }
     }
 
@@ -190,6 +198,7 @@ impl<'t> Walker<'t> {
         self.depth += 1;
         let value = visit(self);
         self.depth -= 1;
+        self.seen.note(node);
         value
     }
 
@@ -203,8 +212,12 @@ impl<'t> Walker<'t> {
             self.problem(ProblemKind::Syntax, node);
         }
         self.build.at = offset(node.start_byte());
-        match self.language.rule(kind) {
-            Some(rule) => self.apply(rule, node, usage),
+        match self.rule_of(node, kind) {
+            Some(rule) => {
+                let value = self.apply(rule, node, usage);
+                self.visit_rest_of(node);
+                value
+            }
             // What only means something as a type is one, wherever it stands.
             None if self.language.type_rule(kind).is_some() => {
                 let ty = self.visit_type(node, Usage::Site(SiteKind::Type));
@@ -232,6 +245,8 @@ impl<'t> Walker<'t> {
     fn apply(&mut self, rule: &'static Rule, node: Node<'t>, usage: Usage) -> ExprId {
         match rule {
             Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
+            Rule::Item { .. } => self.item(rule, node),
+            Rule::Defines { kind, names } => self.defines(node, *kind, names),
             Rule::Pass { of } => self.pass(node, of.as_ref(), usage),
             Rule::Statement { end } => self.statement(node, end),
             Rule::Block {} => self.block(node, ScopeKind::Block),
@@ -244,9 +259,10 @@ impl<'t> Walker<'t> {
             Rule::TypeName { .. } => self.type_name(rule, node),
             Rule::Extend { .. } => self.extend(rule, node),
             Rule::Module { .. } => self.module(rule, node),
-            Rule::Package { name } => self.package(node, name),
+            Rule::Package { name, body } => self.package(node, name, body.as_ref()),
+            Rule::Exports { of } => self.exports(node, of),
             Rule::Alias { .. } => self.alias(rule, node),
-            Rule::Embed { of } => self.embed(node, of),
+            Rule::Embed { of, several } => self.embed(node, of, *several),
             Rule::Group { repeats } => self.group(node, *repeats),
             Rule::Declaration { .. } => self.declaration(rule, node),
             Rule::Variable { .. } => self.variable(rule, node),
@@ -376,8 +392,9 @@ impl<'t> Walker<'t> {
 
     /// The name that a node is; quotes around it are no part of it.
     pub(super) fn name_of(&mut self, node: Node<'t>) -> NameId {
-        let text = self.text_of(node);
-        match self.language.rule(node.kind_id()) {
+        self.seen.note(node);
+        let text = self.trimmed_text(node);
+        match self.rule_at(node) {
             Some(Rule::Text { .. }) => self.build.name(text.trim_matches(QUOTES)),
             _ => self.build.name(text),
         }
@@ -386,6 +403,9 @@ impl<'t> Walker<'t> {
     /// Records a site at a node.
     pub(super) fn site(&mut self, usage: Usage, node: Node<'t>, name: NameId, target: ExprId) {
         let Usage::Site(kind) = usage else { return };
+        if !self.stores_sites {
+            return;
+        }
         let id = self.build.site(Site {
             kind,
             name,

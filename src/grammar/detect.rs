@@ -1,6 +1,6 @@
 //! Which language a file is in: by name, by extension, by its `#!` line, and by content where languages share an extension.
 
-use super::{Language, all};
+use super::{FOLDERS, Folder};
 use crate::model::{LanguageId, RepoPath};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
@@ -22,13 +22,12 @@ fn table() -> &'static Table {
             by_interpreter: FxHashMap::default(),
             shared: FxHashMap::default(),
         };
-        for language in all() {
-            let detect = &language.manifest.detect;
-            table.by_file_name.extend(detect.file_names.iter().map(|name| (name.as_str(), language.id)));
-            table.by_extension.extend(detect.extensions.iter().map(|name| (name.as_str(), language.id)));
-            table.by_interpreter.extend(detect.interpreters.iter().map(|name| (name.as_str(), language.id)));
-            for extension in &detect.shared_extensions {
-                table.shared.entry(extension.as_str()).or_default().push(language.id);
+        for (folder, id) in FOLDERS.iter().zip((0..).map(LanguageId)) {
+            table.by_file_name.extend(folder.file_names.iter().map(|&name| (name, id)));
+            table.by_extension.extend(folder.extensions.iter().map(|&name| (name, id)));
+            table.by_interpreter.extend(folder.interpreters.iter().map(|&name| (name, id)));
+            for &extension in folder.shared_extensions {
+                table.shared.entry(extension).or_default().push(id);
             }
         }
         table
@@ -54,16 +53,15 @@ pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<Langua
     claimants
         .iter()
         .copied()
-        .find(|&language| has_marker(super::language(language), head))
+        .find(|&language| has_marker(&FOLDERS[usize::from(language.0)], head))
         .or_else(|| claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count)))
         .or(exact)
 }
 
-fn has_marker(language: &Language, head: &[u8]) -> bool {
-    let markers = &language.manifest.detect.markers;
+fn has_marker(folder: &Folder, head: &[u8]) -> bool {
     head.split(|&byte| byte == b'\n').any(|line| {
         let line = line.trim_ascii_start();
-        markers.iter().any(|marker| line.starts_with(marker.as_bytes()))
+        folder.markers.iter().any(|marker| line.starts_with(marker.as_bytes()))
     })
 }
 

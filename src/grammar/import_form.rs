@@ -51,11 +51,20 @@ pub(crate) enum ImportForm {
     /// A quoted path bound under its last segment, another name, everything (`.`) or nothing (`_`).
     Quoted { path: Selector, alias: Option<Selector> },
     /// Textual inclusion; `system` is the node kind of a path that is searched outside of the repository
-    /// first.
-    Include { path: Selector, system: String },
+    /// first. What stands in `computed` is not known before the program runs: the path is what follows it.
+    Include { path: Selector, system: String, computed: Option<Selector> },
+    /// A path with a node for each segment, and the names that are taken from it; without any, its last segment is.
+    Joined {
+        path: Selector,
+        names: Option<Selector>,
+        wildcard: Option<Selector>,
+        alias: Option<Selector>,
+        aliased: Option<Selector>,
+    },
     /// A using declaration: a name of another scope becomes visible here, possibly under an alias; with the
-    /// token `namespace`, all names of that scope.
-    Using { of: Selector, namespace: Option<String>, alias: Option<Selector> },
+    /// token `namespace`, all names of that scope. In a list, `prefix` is what the node around the list has
+    /// written before it.
+    Using { of: Selector, namespace: Option<String>, alias: Option<Selector>, prefix: Option<Selector> },
     /// Re-exports of an export declaration.
     Export {
         source: Selector,

@@ -1,13 +1,8 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
-use super::inherit;
-use super::position::line_in;
-use super::rule::{Pattern, Rule};
-use super::selector::{kind_ids, with_grammar};
-use super::type_rule::TypeRule;
+use super::tier::Tier;
 use super::values::{Conditions, Conversions, Narrowing, TypeFlow};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 
 /// A language manifest without its tables of node kinds.
@@ -18,11 +13,14 @@ pub struct Manifest {
     pub grammar: String,
     /// Display name of the language.
     pub title: String,
+    /// How deep the language is read.
+    pub tier: Tier,
     /// Family of languages that share one symbol table: name resolution crosses files of different languages within it.
     pub family: Option<String>,
     /// Language detection: which files are in the language.
     pub detect: Detection,
-    /// Module system: how imports are mapped to files and packages.
+    /// Module system: how imports are mapped to files and packages. Not said where structure alone is read.
+    #[serde(default)]
     pub modules: Modules,
     /// Vocabulary of the preprocessor, for languages that have one: source that only it understands is masked before
     /// parsing.
@@ -81,16 +79,19 @@ pub struct Detection {
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
+    /// Files with more bytes are data that nobody navigates by names: they are left out, and listed as too large.
+    pub most_bytes: Option<u64>,
 }
 
 /// Module system. A closed set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModuleSystem {
     /// Dotted names map to directories and files below source roots; a directory may have an index file.
     DottedPackages,
     /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or names of packages with
     /// a manifest.
+    #[default]
     RelativePaths,
     /// A tree of modules from the root file of each crate; child modules are declared in their parents.
     CrateTree,
@@ -103,7 +104,7 @@ pub enum ModuleSystem {
 }
 
 /// A module system with its parameters.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Modules {
     /// The module system.
@@ -150,6 +151,12 @@ pub struct Modules {
     /// Suffix of a declared package name that makes a second package in the same directory (`_test`).
     #[serde(default)]
     pub beside_suffix: Option<String>,
+    /// Paths that do not begin with a dot are relative as well.
+    #[serde(default)]
+    pub plain_paths: bool,
+    /// Endings of files that includes leave out.
+    #[serde(default)]
+    pub omitted_extensions: Vec<String>,
     /// External names visible in every file without an import.
     #[serde(default)]
     pub prelude: Vec<String>,
@@ -240,6 +247,8 @@ pub struct Names {
     pub type_variable_lists: Vec<String>,
     /// Operator -> method of the left operand whose result is the value.
     pub operators: BTreeMap<String, String>,
+    /// Kind of node -> characters around a name that are no part of it: sigils, quotes, colons.
+    pub trim: BTreeMap<String, String>,
 }
 
 /// Order of member lookup in a type and its bases.
@@ -306,6 +315,10 @@ pub struct Resolution {
     pub pointers_index: bool,
     /// Inside a function, a declarator with a list of bare names constructs a variable and declares no function.
     pub locals_construct: bool,
+    /// A callable without anything in its body is defined all the same: what is empty has no node of its own.
+    pub empty_bodies: bool,
+    /// What files define at their top is seen in all files: a name that only one of them defines is likely that one.
+    pub global_names: bool,
     /// Argument-dependent lookup: an unqualified call that finds no other declaration is looked up next to the types of
     /// its arguments.
     pub argument_lookup: bool,
@@ -439,56 +452,4 @@ pub struct Builtins {
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and `item1` the types of
     /// their items; `callee0` is the first argument as a callable.
     pub results: BTreeMap<String, String>,
-}
-
-/// A manifest with its rules by kind id.
-pub(super) struct Parsed {
-    pub(super) manifest: Manifest,
-    pub(super) tokens: Vec<bool>,
-    pub(super) nodes: Vec<Option<Rule>>,
-    pub(super) types: Vec<Option<TypeRule>>,
-    pub(super) patterns: Vec<Option<Pattern>>,
-}
-
-/// Reads a manifest after those that it extends. The error names the line and what does not fit.
-pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, String> {
-    let mut table = inherit::merge(texts)?;
-    let mut section = |name: &str| match table.remove(name) {
-        Some(toml::Value::Table(section)) => Ok(section),
-        None => Ok(toml::Table::new()),
-        Some(_) => Err(format!("`{name}` must be a table")),
-    };
-    let (nodes, types, patterns) = (section("nodes")?, section("types")?, section("patterns")?);
-    let manifest = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
-    with_grammar(grammar, || {
-        let count = grammar.node_kind_count();
-        Ok(Parsed {
-            manifest,
-            tokens: (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
-            nodes: rules(texts, "nodes", nodes, count)?,
-            types: rules(texts, "types", types, count)?,
-            patterns: rules(texts, "patterns", patterns, count)?,
-        })
-    })
-}
-
-fn rules<T: DeserializeOwned + Clone>(
-    texts: &[&str],
-    section: &str,
-    table: toml::Table,
-    count: usize,
-) -> Result<Vec<Option<T>>, String> {
-    let mut by_kind = vec![None; count];
-    for (kind, value) in table {
-        let at = || format!("line {}: {section}.{kind}", line_in(texts, section, &kind));
-        let ids = kind_ids(&kind);
-        if ids.is_empty() {
-            return Err(format!("{}: the grammar has no such node kind", at()));
-        }
-        let rule: T = value.try_into().map_err(|error: toml::de::Error| format!("{}: {}", at(), error.message()))?;
-        for id in ids {
-            by_kind[usize::from(id)] = Some(rule.clone());
-        }
-    }
-    Ok(by_kind)
 }

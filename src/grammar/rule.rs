@@ -1,6 +1,7 @@
 //! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
 
 use super::Selector;
+use super::case::When;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use serde::{Deserialize, Deserializer};
@@ -13,6 +14,31 @@ use std::collections::BTreeMap;
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
+    /// What a node means depends on more than its kind: the first case holds whose conditions do. Written as a list of rules.
+    #[serde(skip)]
+    Cases { cases: Vec<(When, Rule)> },
+    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is put together from all that the
+    /// selectors name; without one it is what is inside. Outside of `body`, if one is said, nothing is visited; in a `leaf` nothing
+    /// at all.
+    Item {
+        #[serde(deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        name: Vec<Selector>,
+        #[serde(default = "dot")]
+        join: String,
+        body: Option<Selector>,
+        /// What is inside is not its own: names there belong to what is around it.
+        #[serde(default)]
+        flat: bool,
+        #[serde(default)]
+        leaf: bool,
+    },
+    /// A call, or another node, that defines a symbol for each of the names that it lists.
+    Defines {
+        #[serde(deserialize_with = "symbol_kind")]
+        kind: SymbolKind,
+        names: Selector,
+    },
     /// Has the value of its child `of`, by default of the first named one; all children are visited.
     Pass { of: Option<Selector> },
     /// A statement: has the value of its child unless it ends in the token `end`.
@@ -88,12 +114,19 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The package declaration of the file.
-    Package { name: Selector },
+    /// The name of the package that the file belongs to; one inside of the body of another has its name after the other's.
+    Package { name: Selector, body: Option<Selector> },
+    /// The value that the file gives to those who import it.
+    Exports { of: Selector },
     /// A type alias.
     Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
     /// An embedded type among the members: a base without a field name.
-    Embed { of: Selector },
+    Embed {
+        of: Selector,
+        /// Several of them beside each other are bases all the same.
+        #[serde(default)]
+        several: bool,
+    },
     /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one without type and
     /// value has the type of its predecessor.
     Group {
@@ -399,61 +432,6 @@ pub(crate) enum Yielded {
     KeyAndItem,
 }
 
-/// Role of a node in binding position.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-pub(crate) enum Pattern {
-    /// Binds nothing.
-    Skip {},
-    /// Has the bindings of its child.
-    Pass { of: Option<Selector> },
-    /// An element of a container: a write to the container named by `of`.
-    Element { of: Selector, key: Option<Selector> },
-    /// A name. With `capitals`, a name with a leading capital is a constant or variant to compare with.
-    Name {
-        #[serde(default)]
-        capitals: bool,
-    },
-    /// Elements by position. `single`: a list of one is the whole value.
-    Tuple {
-        #[serde(default)]
-        single: bool,
-    },
-    /// Assignment targets: one takes the value, several take its elements.
-    Targets {},
-    /// Elements of a sequence.
-    Items {},
-    /// The remaining elements. As a parameter, the declared type is that of the whole, or with `gathers` that of each
-    /// gathered argument.
-    Rest { of: Option<Selector>, gathers: Option<Gathers> },
-    /// A pattern with a default value.
-    Default { of: Selector, value: Selector },
-    /// Members by name; children have the roles `field` or `shorthand`.
-    Fields { ty: Option<Selector> },
-    /// A member that is bound to another name or pattern.
-    Field { key: Selector, value: Option<Selector> },
-    /// A member that is bound to its own name.
-    Shorthand {},
-    /// A variant with patterns for its positional parts.
-    Variant { ty: Selector },
-    /// A name for the whole value, and a pattern for its parts (`x @ p`).
-    Both { name: Selector, of: Option<Selector> },
-    /// A named value or type to compare with.
-    Compare {},
-    /// Alternatives of patterns.
-    Either {},
-}
-
-/// Arguments that a rest parameter gathers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Gathers {
-    /// Positional arguments.
-    Items,
-    /// Named arguments.
-    Named,
-}
-
 /// The bases of a type, or a part of them.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -463,6 +441,19 @@ pub(crate) struct BaseRule {
     /// The bases are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
+}
+
+impl Rule {
+    /// The rules that a node of the kind may have.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
+        let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
+        let alone = cases.is_empty().then_some(self);
+        cases.iter().map(|(_, rule)| rule).chain(alone)
+    }
+}
+
+fn dot() -> String {
+    ".".to_owned()
 }
 
 fn function() -> SymbolKind {

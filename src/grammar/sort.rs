@@ -1,7 +1,8 @@
 //! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for once, when its language is read.
 
-use super::manifest::Parsed;
-use super::rule::{Pattern, Rule};
+use super::parse::Parsed;
+use super::pattern::Pattern;
+use super::rule::Rule;
 use rustc_hash::FxHashSet;
 
 /// A token without a name.
@@ -23,7 +24,7 @@ pub(super) struct Roles {
 
 impl Roles {
     pub(super) fn of(parsed: &Parsed) -> Self {
-        let has_rule = |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().any(is);
+        let has_rule = |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().flat_map(Rule::cases).any(is);
         Self {
             decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
             bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),

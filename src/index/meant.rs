@@ -39,7 +39,7 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
 /// Whether something in the directory says that a project begins there.
 fn is_project(root: &Path) -> bool {
     let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
-    is_there(".git") || grammar::all().iter().flat_map(|language| &language.project_files).any(|name| is_there(name))
+    is_there(".git") || grammar::project_files().any(is_there)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub(super) fn plan(walk: Walk) -> Plan {
 
 /// What the files of a repository say about each other's languages.
 pub(super) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
-    let languages = grammar::all().len();
+    let languages = grammar::count();
     let mut neighbours = Neighbours::default();
     for path in paths {
         if let Some(language) = certain_language(path, languages) {
@@ -39,7 +39,7 @@ pub(super) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neigh
 
 /// Whether the neighbours of a file have a say in its language.
 pub(super) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
-    let languages = grammar::all().len();
+    let languages = grammar::count();
     let says = (0..languages).any(|language| {
         let mut others = vec![0; languages];
         others[language] = u32::MAX;

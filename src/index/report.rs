@@ -50,10 +50,8 @@ impl Report {
             *problems.entry(row.file).or_default() += 1;
         }
         let names = snapshot.languages()?;
-        let by_key: FxHashMap<LanguageKey, LanguageId> = names
-            .into_iter()
-            .filter_map(|(key, name)| Some((key, grammar::all().iter().find(|language| language.name == name)?.id)))
-            .collect();
+        let by_key: FxHashMap<LanguageKey, LanguageId> =
+            names.into_iter().filter_map(|(key, name)| Some((key, grammar::id_of(&name)?))).collect();
         let mut report = Self::default();
         for file in snapshot.files()? {
             report.files += 1;

@@ -110,7 +110,7 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
 
 /// The names of files that module systems read besides sources.
 pub(super) fn project_names() -> FxHashSet<&'static str> {
-    grammar::all().iter().flat_map(|language| &language.project_files).map(String::as_str).collect()
+    grammar::project_files().collect()
 }
 
 fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
@@ -165,6 +165,11 @@ pub(super) fn examine(
         Ok(language) => language,
         Err(reason) => return skipped(reason),
     };
+    let is_data = |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
+    if language.is_some_and(is_data) && !is_project_file {
+        return skipped(SkipReason::TooLarge);
+    }
+    let language = language.filter(|language| !is_data(*language));
     if language.is_none() && !is_project_file {
         return skipped(SkipReason::NoLanguage);
     }

@@ -76,7 +76,7 @@ pub(super) fn build(lock: &WriterLock, started: Instant, run: &Run) -> Result<(P
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-    let languages: Vec<&str> = grammar::all().iter().map(|language| language.name).collect();
+    let languages = grammar::names();
     let info = BuildInfo { languages: &languages, fingerprint: fingerprint(&run.limits), started, max_bytes: None };
     let reading = Reading { draft: &draft, files, ranges, facts: pieces, found: found_pieces, strays };
     let published = reading.ahead(root, |files| store::publish_files(lock, outline, files, &info))??;

@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
 use super::lookup::Lookup;
 use super::{QueryError, ReadFile, SiteInfo, SymbolInfo};
+use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind, Verdict};
 use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
@@ -38,12 +39,14 @@ pub struct Elsewhere {
     pub lines: Vec<(RepoPath, u32)>,
     /// Files that could not be searched in time.
     pub unsearched: u64,
+    /// The language of the symbol, if its references are not read: that none was found says nothing then.
+    pub not_read: Option<String>,
 }
 
 impl Elsewhere {
     /// Whether no value and no unaccounted line was found, and all text was searched.
     pub fn is_nowhere(&self) -> bool {
-        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0
+        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0 && self.not_read.is_none()
     }
 }
 
@@ -66,13 +69,15 @@ impl<'q> ElsewhereSearch<'q> {
     pub fn of(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
-        let name = lookup.symbol(first)?.name;
+        let symbol = lookup.symbol(first)?;
+        let (name, language) = (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
         if !self.lines.contains_key(&name) {
             let found = lines(&lookup, self.files, name, self.cancel)?;
             self.lines.insert(name, found);
         }
         let (lines, unsearched) = self.lines[&name].clone();
-        Ok(Elsewhere { values: values(&lookup, symbols)?, lines, unsearched })
+        let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
+        Ok(Elsewhere { values: values(&lookup, symbols)?, lines, unsearched, not_read })
     }
 }
 
@@ -105,7 +110,7 @@ fn lines(
         return Ok((found, unsearched));
     }
     let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
-    let (rows, begun) = (searched_first(lookup.snapshot.files()?), Instant::now());
+    let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
     let searching = || {
         let matcher = matcher.clone();
         let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
@@ -140,10 +145,11 @@ fn is_value(kind: SiteKind) -> bool {
     !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }
 
-/// The files with text: those that no language reads first, since all of what they say is unknown.
-fn searched_first(mut rows: Vec<FileRow>) -> Vec<FileRow> {
+/// The files with text: those whose references no language reads first, since all of what they say is unknown.
+fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
+    let is_read = |file: &FileRow| grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure);
     rows.retain(is_text);
-    rows.sort_by(|a, b| (a.language.is_some(), &a.path).cmp(&(b.language.is_some(), &b.path)));
+    rows.sort_by_cached_key(|file| (is_read(file), file.path.clone()));
     rows
 }
 

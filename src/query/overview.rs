@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::lookup::Lookup;
 use super::{QueryError, SymbolInfo, names};
+use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RepoPath, SymbolKind};
@@ -36,6 +37,8 @@ impl Default for OverviewParams {
 pub struct LanguageShare {
     /// The language.
     pub name: String,
+    /// How deep it is read.
+    pub tier: Tier,
     /// Files.
     pub files: u64,
     /// Lines.
@@ -285,7 +288,8 @@ fn languages(lookup: &Lookup<'_>, files: &[FileRow]) -> Vec<LanguageShare> {
     let mut shares: BTreeMap<&str, LanguageShare> = BTreeMap::new();
     for file in files {
         let name = lookup.language(file.language);
-        let empty = || LanguageShare { name: name.to_owned(), files: 0, lines: 0, symbols: 0 };
+        let tier = grammar::tier_of(name).unwrap_or(Tier::Full);
+        let empty = || LanguageShare { name: name.to_owned(), tier, files: 0, lines: 0, symbols: 0 };
         let share = shares.entry(name).or_insert_with(empty);
         share.files += 1;
         share.lines += u64::from(file.lines);

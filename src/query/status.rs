@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use super::QueryError;
 use super::lookup::Lookup;
+use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
 use crate::model::{Problem, RepoPath, SkipReason};
 use crate::store::{FileRow, Identity, Snapshot};
@@ -52,6 +53,8 @@ impl VerdictCounts {
 pub struct LanguageStatus {
     /// The language.
     pub name: String,
+    /// How deep it is read.
+    pub tier: Tier,
     /// Files that were indexed.
     pub files: u64,
     /// Indexed files with problems.
@@ -154,7 +157,8 @@ pub fn status(snapshot: &Snapshot, params: &StatusParams, cancel: &CancelToken) 
 impl LanguageStatus {
     fn empty(name: &str) -> Self {
         let sites = VerdictCounts::default();
-        Self { name: name.to_owned(), files: 0, partial: 0, lines: 0, bytes: 0, symbols: 0, sites }
+        let tier = grammar::tier_of(name).unwrap_or(Tier::Full);
+        Self { name: name.to_owned(), tier, files: 0, partial: 0, lines: 0, bytes: 0, symbols: 0, sites }
     }
 
     fn add(&mut self, file: &FileRow, has_problems: bool) {

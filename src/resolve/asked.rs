@@ -54,6 +54,11 @@ impl Question {
         Self::of(7, name)
     }
 
+    /// Which callables and types outside of types have a name, in languages where a name alone makes candidates.
+    pub(super) fn alone(name: &str) -> Self {
+        Self::of(9, name)
+    }
+
     /// What another file binds to a name outside of everything.
     pub(super) fn bound(name: &str) -> Self {
         Self::of(8, name)

@@ -4,6 +4,7 @@ use super::bounds::qualified;
 use super::member::Member;
 use super::ty::{Ty, TyList, no_types};
 use super::{Resolver, Symbols};
+use crate::grammar::Tier;
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -143,7 +144,8 @@ impl Resolver<'_, '_> {
         if !self.has_declarations(symbols[0]) {
             self.defined(&mut left);
         }
-        if left.len() < 2 || spread {
+        // Where nobody has compared the choice with a compiler's, several that take so many arguments stay several.
+        if left.len() < 2 || spread || self.tier(file) != Tier::Full {
             return left;
         }
         match args {

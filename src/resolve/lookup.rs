@@ -273,6 +273,11 @@ impl<'a> Resolver<'_, 'a> {
         if manifest.names.export_objects.iter().any(|object| object == text) {
             return Some((Entity::Module(Module::File(file)), Step::ModuleMember));
         }
+        if manifest.resolution.global_names
+            && let Some(entity) = self.defined_anywhere(file, name)
+        {
+            return Some((entity, Step::UniqueName));
+        }
         if unit.language.is_builtin(text) {
             return Some((Entity::Builtin(name), Step::Builtin));
         }

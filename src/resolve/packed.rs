@@ -44,7 +44,7 @@ impl Entry {
     /// Reads it; none if that is not what was written.
     pub fn read(reader: &mut Reader<'_>) -> Option<Self> {
         let language = LanguageId(u16::try_from(reader.small(0)?).ok()?);
-        if usize::from(language.0) >= grammar::all().len() {
+        if usize::from(language.0) >= grammar::count() {
             return None;
         }
         let interface = reader.bits(0)?;

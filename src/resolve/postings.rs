@@ -7,6 +7,7 @@ use super::archive::{Archive, Posting};
 use super::asked::Question;
 use super::linkage::names_in_spaces;
 use super::unit::Unit;
+use crate::grammar::Tier;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -22,10 +23,14 @@ pub(super) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
         let is_declared = symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
         (list, symbol, is_declared)
     };
+    let by_name = unit.language.tier() == Tier::Shared;
     let by_kind = unit.facts.symbols.iter().enumerate().filter_map(move |(position, symbol)| {
         let list = match symbol.kind {
             SymbolKind::Method | SymbolKind::Constructor => Question::members(unit.text(symbol.name)),
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
+            kind if by_name && (kind == SymbolKind::Function || kind.is_type()) && symbol.flags & flags::LOCAL == 0 => {
+                Question::alone(unit.text(symbol.name))
+            }
             _ => return None,
         };
         Some((list, LocalSymbol::at(position)))

@@ -161,6 +161,11 @@ impl<'a> Program<'a> {
         self.ask_list(Question::members(self.text(name)))
     }
 
+    /// Every callable and type outside of types of a name, in languages where a name alone makes candidates.
+    pub(super) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
+        self.ask_list(Question::alone(self.text(name)))
+    }
+
     /// Every macro of a name.
     pub(super) fn macros(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::macros(self.text(name)))

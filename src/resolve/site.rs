@@ -6,7 +6,7 @@ use super::member::Member;
 use super::modules::{ImportTarget, Module};
 use super::ty::{Entity, Ty};
 use super::{Name, Resolver, Symbols};
-use crate::grammar::ModuleSystem;
+use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
@@ -18,6 +18,7 @@ impl Resolver<'_, '_> {
             return unresolved(Step::Fault);
         }
         let found = self.find_site(file, site);
+        let found = self.as_claimed(file, site, found);
         if self.budget.is_spent() { unresolved(Step::Fault) } else { found }
     }
 
@@ -119,6 +120,8 @@ impl Resolver<'_, '_> {
         match entity {
             Entity::Symbols(symbols) => self.symbols_site(file, site, symbols, step),
             Entity::Module(module) => module_target(*module, step),
+            // That some namespace outside is open does not say that it has the name.
+            Entity::External(_) if step == Step::Wildcard && self.tier(file) != Tier::Full => unresolved(Step::NoSuchName),
             Entity::External(name) => external(name, Step::ExternalImport),
             Entity::Builtin(name) => external(self.program.text(*name), Step::Builtin),
             Entity::Local(..) if !is_call(site.kind) => unresolved(Step::LocalValue),
@@ -209,7 +212,7 @@ impl Resolver<'_, '_> {
             let found = self.value_site(file, site, &callee);
             // A value of a builtin type cannot be called: that is the result of the function that is held.
             let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
-            return if is_open { held_by(symbols[0]) } else { found };
+            return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
         }
         let fitting = self.fitting(file, &symbols, Arguments::Written(site.args), site.spread);
         let fitting = self.compiled_with(file, site.byte, fitting);

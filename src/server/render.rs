@@ -102,7 +102,7 @@ fn counts(counts: &Counts) -> String {
 }
 
 /// `1 file`, `2 files`.
-fn plural(count: u64, word: &str) -> String {
+pub(super) fn plural(count: u64, word: &str) -> String {
     if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 

@@ -26,7 +26,7 @@ use super::repositories::{About, Readiness, Repositories, Unavailable};
 use super::{render, reply};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
-use crate::query::{Certainty, QueryError, ReadFile, Tests};
+use crate::query::{self, Certainty, QueryError, ReadFile, Tests, Unread};
 use crate::store::Snapshot;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -327,6 +327,7 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
                 }
                 let structured = answer.structured(page.room(), &freshness);
                 let head = answer.render(&mut page);
+                let head = if answer.is_empty() { head + &unread(tool, &opened.snapshot) } else { head };
                 // Once a session where the answer does not say it anyway.
                 let content = if place.is_empty() || head.contains("not instructions") { "" } else { ALL_NAMES };
                 let head = format!("{head} · {content}{place}{freshness}");
@@ -336,11 +337,25 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
             Err(error) => {
                 // What is not there may be in a file that is not taken in yet.
                 let reserve = (!opened.is_up_to_date()).then_some(freshness.as_str());
-                let text = failure::reply(tool.name, &error, reserve, page);
+                let outcome = Outcome::from(&error);
+                let nothing = if outcome == Outcome::Missing { unread(tool, &opened.snapshot) } else { String::new() };
+                let text = failure::reply(tool.name, &error, reserve, page) + &nothing;
                 let marks = Marks { stale, ..Marks::default() };
-                Reply { text, outcome: Outcome::from(&error), structured: None, marks }
+                Reply { text, outcome, structured: None, marks }
             }
         };
+    }
+}
+
+/// What an empty answer about symbols adds in a repository whose languages are all unknown.
+fn unread(tool: &Tool, snapshot: &Snapshot) -> String {
+    match query::unread(snapshot) {
+        Ok(Some(Unread { files, languages })) if tool.name != grep::TOOL.name => format!(
+            "; none of the {} is in a language that is read ({}): `grep` searches their text",
+            render::plural(files, "file"),
+            languages.join(", ")
+        ),
+        _ => String::new(),
     }
 }
 

@@ -16,10 +16,8 @@ pub(super) struct Index {
 impl Index {
     pub(super) fn new(modules: &Modules) -> Self {
         let is_ours = |name: &str| {
-            grammar::all().iter().any(|language| {
-                language.manifest.modules.system == ModuleSystem::PackageFolders
-                    && language.project_files.iter().any(|file| file == name)
-            })
+            grammar::of_project_files(std::iter::once(name))
+                .any(|language| language.manifest.modules.system == ModuleSystem::PackageFolders)
         };
         let mut found: Vec<(String, String)> = modules
             .project_files

@@ -33,17 +33,26 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     }
     let folder = program.path(file).directory();
     let is_system = import.level > 0;
+    let omitted = &program.known(file).language.manifest.modules.omitted_extensions;
+    if let Some(found) = written(program, folder, &import.module, is_system) {
+        return Some(found);
+    }
+    omitted.iter().find_map(|extension| written(program, folder, &format!("{}.{extension}", import.module), is_system))
+}
+
+/// The file that is named as it is written.
+fn written(program: &Program<'_>, folder: &str, module: &str, is_system: bool) -> Option<ImportTarget> {
     // A name in brackets is that of a neighbour only where nothing outside can have it.
-    let beside = normal(folder, &import.module).and_then(|path| program.whole().modules.file_at(&path));
+    let beside = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
     if let Some(found) = beside {
         return Some(ImportTarget::module(Module::File(found)));
     }
-    let name = import.module.rsplit('/').next()?;
-    let ending = format!("/{}", import.module.trim_start_matches("./").trim_start_matches("../"));
+    let name = module.rsplit('/').next()?;
+    let ending = format!("/{}", module.trim_start_matches("./").trim_start_matches("../"));
     let candidates = program.whole().modules.includes.by_name.get(name)?.iter().copied().filter(|candidate| {
         let path = program.path(*candidate).as_str();
         match path.strip_suffix(&ending) {
-            Some(searched) => !is_system || import.module.contains('/') || is_searched(searched, folder),
+            Some(searched) => !is_system || module.contains('/') || is_searched(searched, folder),
             None => path == &ending[1..],
         }
     });

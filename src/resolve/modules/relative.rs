@@ -28,7 +28,10 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     let module = &*import.module;
     // What stands behind a question mark is for loaders, not part of the path.
     let module = module.split_once('?').map_or(module, |(path, _)| path);
-    let found = match module.starts_with('.') {
+    let rules = &program.known(file).language.manifest.modules;
+    let is_path =
+        module.starts_with('.') || (rules.plain_paths && rules.extensions.iter().any(|ending| module.ends_with(ending)));
+    let found = match is_path {
         true => at_path(program, file, &normal(folder, module)?)?,
         false => {
             let index = &program.whole().modules.relative;

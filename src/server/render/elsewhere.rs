@@ -3,6 +3,7 @@
 use super::{Groups, grouped, merged, name, path, plural};
 use crate::query::Elsewhere;
 use crate::server::budget::Page;
+use crate::server::escape::SafeLine;
 use crate::server::reply;
 use crate::server::tools::Answer;
 use serde_json::Value;
@@ -18,8 +19,12 @@ pub(in crate::server) struct Unused<A> {
 impl<A: Answer> Answer for Unused<A> {
     fn render(&self, page: &mut Page) -> String {
         let first = self.answer.render(page);
-        let Elsewhere { values, lines, unsearched } = &self.elsewhere;
+        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
         let mut said: Vec<String> = Vec::new();
+        if let Some(language) = not_read {
+            said.push(format!("references of {} are not read, only definitions", SafeLine::new(language, 40)));
+            page.note("`grep` with `word` finds the name in all files");
+        }
         if !values.is_empty() {
             said.push(format!("used without a call at {}", plural(values.len() as u64, "place")));
             page.add("used without a call; what takes the value may call it:");

@@ -14,7 +14,10 @@ impl Answer for OverviewResult {
         let languages: Vec<String> = self
             .languages
             .iter()
-            .map(|share| format!("{} {} files {} lines", SafeLine::new(&share.name, 40), share.files, share.lines))
+            .map(|share| {
+                let name = SafeLine::new(&share.name, 40);
+                format!("{name} ({}) {} files {} lines", share.tier.word(), share.files, share.lines)
+            })
             .collect();
         page.add(&format!("languages: {}", languages.join(", ")));
 

@@ -1,6 +1,7 @@
 //! The answer of `status`.
 
 use super::{RAISE, lines, path, plural};
+use crate::grammar::Tier;
 use crate::query::StatusResult;
 use crate::query::status::{LanguageStatus, SkippedFiles};
 use crate::server::budget::Page;
@@ -56,10 +57,17 @@ impl Answer for State {
 fn language(language: &LanguageStatus) -> String {
     let sites = &language.sites;
     let share = |count: u64| (count * 100).checked_div(sites.total()).unwrap_or(0);
+    let (name, tier) = (SafeLine::new(&language.name, 40), language.tier.word());
     let partial = if language.partial > 0 { format!(" ({} in part)", language.partial) } else { String::new() };
+    if language.tier == Tier::Structure {
+        let (files, lines) = (plural(language.files, "file"), plural(language.lines, "line"));
+        return format!(
+            "  {name} ({tier}): {files}{partial}, {lines}, {}, references not read",
+            plural(language.symbols, "symbol")
+        );
+    }
     format!(
-        "  {}: {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, {} % external, {} % unresolved",
-        SafeLine::new(&language.name, 40),
+        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, {} % external, {} % unresolved",
         plural(language.files, "file"),
         plural(language.lines, "line"),
         plural(language.symbols, "symbol"),

@@ -109,6 +109,7 @@ pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
         "values": list(&elsewhere.values, |value| with(site(&value.site), "enclosing", json!(value.enclosing.as_ref().map(brief)))),
         "lines": list(&elsewhere.lines, |(file, line)| json!({"path": file.as_str(), "line": line})),
         "unsearched": elsewhere.unsearched,
+        "not_read": elsewhere.not_read,
     });
     with(answer, "elsewhere", found)
 }
@@ -192,7 +193,7 @@ fn entry(entry_of: &DirectoryEntry) -> Value {
 pub(in crate::server) fn overview(result: &OverviewResult) -> Value {
     json!({
         "languages": list(&result.languages, |share| json!({
-            "name": share.name, "files": share.files, "lines": share.lines, "symbols": share.symbols,
+            "name": share.name, "tier": share.tier.word(), "files": share.files, "lines": share.lines, "symbols": share.symbols,
         })),
         "modules": list(&result.modules, |module| json!({
             "path": module.path, "files": module.files, "lines": module.lines, "symbols": module.symbols,

@@ -124,6 +124,7 @@ fn language(language: &LanguageStatus) -> Value {
     let sites = &language.sites;
     json!({
         "name": language.name,
+        "tier": language.tier.word(),
         "files": language.files,
         "partial": language.partial,
         "lines": language.lines,

@@ -29,7 +29,8 @@ pub(super) fn read(modules: &Modules) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
     let mut files: Files<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
     files.sort_unstable();
-    for language in crate::grammar::all() {
+    let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
+    for language in crate::grammar::of_project_files(names) {
         if language.manifest.modules.system != ModuleSystem::CrateTree {
             continue;
         }

@@ -1,0 +1,54 @@
+//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a file. For those who write manifests.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use super::Stop;
+use super::json::Object;
+use super::output::to_stdout;
+use crate::config::Config;
+use crate::extract::{self, Coverage};
+use crate::grammar;
+use crate::model::RepoPath;
+use crate::model::cancel::CancelToken;
+use crate::source::{self, Root};
+
+/// Bytes of a file that are looked at to tell its language.
+const HEAD: usize = 4096;
+
+/// Arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// The directory
+    directory: PathBuf,
+}
+
+pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+    let root = config.repository_at(&arguments.directory)?.root;
+    let walk = source::walk(&root, config.limits.threads, &CancelToken::new()).map_err(crate::index::IndexError::from)?;
+    let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);
+    for file in &walk.files {
+        let head = source::read_head(&place, &file.path, HEAD).unwrap_or_default();
+        let Some(language) = grammar::detect(&file.path, &head, &neighbours) else { continue };
+        let Ok(text) = source::read(&place, &file.path, &config.limits).text else { continue };
+        let coverage = extract::coverage(language, file.path.as_str(), &text.bytes, extract::Limits::default());
+        let line = line(&file.path, grammar::names()[usize::from(language.0)], &coverage);
+        to_stdout(|out| writeln!(out, "{line}"))?;
+    }
+    Ok(())
+}
+
+fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
+    let places = |places: &[(u32, String)]| {
+        places.iter().map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what)).collect::<Vec<_>>()
+    };
+    Object::new()
+        .text("path", path.as_str())
+        .text("language", language)
+        .number("calls", coverage.calls)
+        .number("stored", coverage.stored)
+        .number("in_problems", coverage.in_problems)
+        .list("lost", places(&coverage.lost))
+        .list("symbols", places(&coverage.symbols))
+        .finish()
+}
