@@ -109,6 +109,8 @@ struct Resolver<'p, 'a> {
     established: FxHashMap<Symbols, Symbols>,
     /// Sets of symbols with each signature once.
     distinct: FxHashMap<Symbols, Symbols>,
+    /// What a symbol of another file may as well be; empty where it is the only one.
+    variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
     /// What names that nothing included declares are linked to.
     linked: FxHashMap<(linkage::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
@@ -142,6 +144,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             defined: FxHashMap::default(),
             established: FxHashMap::default(),
             distinct: FxHashMap::default(),
+            variants: FxHashMap::default(),
             linked: FxHashMap::default(),
             satisfied: FxHashMap::default(),
             parameters: FxHashMap::default(),

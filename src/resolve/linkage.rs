@@ -276,7 +276,7 @@ impl Resolver<'_, '_> {
         let found = all.map_or_else(Symbols::new, |all| {
             let reach = self.reachable(file);
             let found: Symbols = all.iter().copied().filter(|symbol| reach.contains(symbol.file)).collect();
-            self.with_variants(file, found, all, &reach)
+            self.with_variants(file, found, all)
         });
         self.seen.insert((file, space, name), found.clone());
         found

@@ -19,6 +19,7 @@ impl Resolver<'_, '_> {
         }
         let found = self.find_site(file, site);
         let found = self.as_claimed(file, site, found);
+        let found = self.or_variants(file, found);
         if self.budget.is_spent() { unresolved(Step::Fault) } else { found }
     }
 

@@ -1,35 +1,69 @@
 //! Includes that several files fit: a repository may have one file for each machine, board or backend, in folders of their own, and
 //! a build decides which of them is pasted. What is found in one of them may as well be what another one has.
 
-use super::asked::Files;
 use super::linkage::links_to;
+use super::site::chosen;
 use super::{Resolver, Symbols};
-use crate::model::graph::{FileId, SymbolRef};
+use crate::grammar::ModuleSystem;
+use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::{Step, Verdict};
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 impl Resolver<'_, '_> {
     /// Symbols that a file sees, with those that it would see just as well: an include that several files fit leads to one of them
     /// (`asm/io.h` of one of many machines), and which one is compiled is not known.
-    pub(super) fn with_variants(&self, file: FileId, mut found: Symbols, all: &Symbols, reach: &Files) -> Symbols {
+    pub(super) fn with_variants(&self, file: FileId, mut found: Symbols, all: &Symbols) -> Symbols {
         if all.len() < 2 || found.is_empty() || found.len() == all.len() {
             return found;
         }
         let path = |file: FileId| self.program.path(file).as_str();
         let from = path(file);
-        let is_one_of_several = |seen: &SymbolRef| {
-            all.iter().any(|other| !reach.contains(other.file) && is_variant(path(seen.file), path(other.file), from))
-        };
+        let others: Symbols = all.iter().copied().filter(|other| !found.contains(other)).collect();
+        let is_one_of_several = |seen: &SymbolRef| others.iter().any(|other| is_variant(path(seen.file), path(other.file), from));
         if !found.iter().all(is_one_of_several) {
             return found;
         }
         let names: SmallVec<[&str; 2]> = found.iter().map(|seen| self.program.path(seen.file).file_name()).collect();
         let fits = |other: &SymbolRef| {
             let path = self.program.path(other.file);
-            !reach.contains(other.file) && names.contains(&path.file_name()) && links_to(from, path.as_str())
+            names.contains(&path.file_name()) && links_to(from, path.as_str())
         };
-        found.extend(all.iter().copied().filter(fits));
+        found.extend(others.into_iter().filter(fits));
         found.sort_unstable();
         found
+    }
+
+    /// What a reference leads to, unless it was found in a file of which others would do just as well: then it may be any of theirs.
+    pub(super) fn or_variants(&mut self, file: FileId, found: Resolution) -> Resolution {
+        // A macro that stands for a function of its own name leads to that as a value does.
+        let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType);
+        let (Verdict::Resolved, true, &Target::Symbol(symbol)) = (found.verdict, is_seen, &found.target) else {
+            return found;
+        };
+        if symbol.file == file || self.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+            return found;
+        }
+        let variants = match self.variants.get(&symbol) {
+            Some(known) => Rc::clone(known),
+            None => {
+                let variants = Rc::new(self.variants_of(file, symbol));
+                self.variants.insert(symbol, Rc::clone(&variants));
+                variants
+            }
+        };
+        if variants.is_empty() { found } else { chosen(&variants, found.step, Step::SeveralValues) }
+    }
+
+    /// A symbol and those that a file would see in its place; none if there are no others.
+    fn variants_of(&mut self, file: FileId, symbol: SymbolRef) -> Symbols {
+        let unit = self.program.known(symbol.file);
+        let space = self.program.space_around(symbol.file, unit, self.program.symbol(symbol).scope);
+        let all = space.and_then(|space| self.program.in_space(space, self.program.name_of(symbol)));
+        // A member is no name of the space around its type.
+        let Some(all) = all.filter(|all| all.contains(&symbol)) else { return Symbols::new() };
+        let several = self.with_variants(file, Symbols::from_slice(&[symbol]), all);
+        if several.len() > 1 { several } else { Symbols::new() }
     }
 }
 
