@@ -74,3 +74,22 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
     assert_eq!(answer.matches("\noverridden by C").count(), 30, "{answer}");
     assert!(!answer.contains("more relations"), "{answer}");
 }
+
+#[test]
+fn an_import_leads_to_a_link_only_as_long_as_that_is_there() {
+    let files: [(&str, &[u8]); 3] =
+        [("Cargo.toml", b"[package]\nname = \"a\"\n"), ("src/lib.rs", b"mod gone;\n"), ("notes.txt", b"nothing\n")];
+    let repository = Repository::with(&files);
+    let link = repository.root().join("src/gone.rs");
+    let verdict = || {
+        let statement = "SELECT verdict FROM refs WHERE kind = 'import'";
+        let mut command = program(&repository.beside("cache"));
+        stdout(&command.args(["sql", statement]).current_dir(repository.root()).output().expect("the program starts"))
+    };
+    std::os::unix::fs::symlink("../notes.txt", &link).expect("created");
+    assert!(verdict().ends_with("\nresolved"), "{}", verdict());
+    std::fs::remove_file(&link).expect("removed");
+    assert!(!verdict().ends_with("\nresolved"), "{}", verdict());
+    std::os::unix::fs::symlink("../notes.txt", &link).expect("created");
+    assert!(verdict().ends_with("\nresolved"), "{}", verdict());
+}

@@ -9,7 +9,7 @@ use super::postings::{self, Own};
 use super::tables::{Content, File, Head, Tables};
 use super::unit::contexts;
 use super::{ProjectFile, derived, interface};
-use crate::grammar::{Language, ModuleSystem};
+use crate::grammar::{self, Language, ModuleSystem};
 use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
 use crate::model::graph::FileId;
@@ -344,13 +344,15 @@ impl Placement {
             files: others().map(|file| file.key).collect(),
             questions: Vec::new(),
         };
-        placement.is_other |= placement.has_other_crates;
         let mut included = Altered::default();
-        let gone = gone.iter().map(|(file, _)| (&tables.files[file.0 as usize].path, tables.language(*file)));
+        let gone = gone.iter().map(|(file, _)| {
+            let path = &tables.files[file.0 as usize].path;
+            (path, tables.language(*file).or_else(|| language_by_name(path)))
+        });
         let placed = replaced.iter().filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
         let placed = placed.flat_map(|file| {
             let languages = file.languages().map(Some);
-            languages.chain(std::iter::once(None)).map(|language| (&file.path, language))
+            languages.chain(std::iter::once(language_by_name(&file.path))).map(|language| (&file.path, language))
         });
         for (path, language) in gone.chain(placed) {
             let name = path.file_name();
@@ -359,7 +361,9 @@ impl Placement {
             placement.questions.extend(stems.into_iter().chain([folder]).map(Question::child));
             included.question(Question::included(name));
             placement.families.extend(language.map(family));
+            placement.has_other_crates |= language.is_some_and(is_crate);
         }
+        placement.is_other |= placement.has_other_crates;
         let key = |place: usize| listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1);
         let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
         placement.files.extend(paste.map(|(place, _)| key(place)));
@@ -377,6 +381,11 @@ impl Placement {
         let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;
         by_system || self.files.contains(&tables.key(file)) || (!is_pasted && self.families.contains(family(language)))
     }
+}
+
+/// The language that a file without facts would be in: imports lead to its place all the same.
+fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
+    grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
 }
 
 /// Where imports led before a change, by keys.
