@@ -84,7 +84,8 @@ fn an_import_leads_to_a_link_only_as_long_as_that_is_there() {
     let verdict = || {
         let statement = "SELECT verdict FROM refs WHERE kind = 'import'";
         let mut command = program(&repository.beside("cache"));
-        stdout(&command.args(["sql", statement]).current_dir(repository.root()).output().expect("the program starts"))
+        let output = command.args(["sql", statement]).current_dir(repository.root()).output().expect("the program starts");
+        stdout(&output).trim_end().to_owned()
     };
     std::os::unix::fs::symlink("../notes.txt", &link).expect("created");
     assert!(verdict().ends_with("\nresolved"), "{}", verdict());
