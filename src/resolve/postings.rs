@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
 pub(super) type Own = (Question, LocalSymbol, bool);
 
-/// What a file adds to posting lists, in order. `package` is that of [`modules::package_with_names`].
+/// What a file adds to posting lists, in order. `package` is that of [`package_with_names`](super::modules::package_with_names).
 pub(super) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Item = Own> + '_ {
     let own = move |list: Question, symbol: LocalSymbol| {
         let is_declared = symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
