@@ -42,6 +42,12 @@ impl Resolver<'_, '_> {
                 self.by_name_alone(file, site, name)
             }
             (Verdict::Unresolved, Step::NoSuchName, Some((name, false))) => self.by_name_alone(file, site, name),
+            // A program outside may have the name of the only definition: no file is linked with all others.
+            (Verdict::Likely, Step::UniqueName, Some((name, false)))
+                if !self.program.known(file).language.manifest.resolution.global_names =>
+            {
+                self.by_name_alone(file, site, name)
+            }
             (Verdict::Unresolved, Step::NoSuchMember | Step::ReceiverUnknown, Some((name, true))) => match site.kind {
                 SiteKind::Call => self.by_unique_name(file, site, name),
                 _ => self.by_name_alone(file, site, name),
