@@ -1,6 +1,6 @@
 //! Functions that are put into variables and fields: who calls what these hold is found from either side, and what is not known is said.
 
-use super::bad_input::setup::{Repository, program, stdout};
+use super::bad_input::setup::Repository;
 
 const FILES: [(&str, &[u8]); 3] = [
     (
@@ -28,10 +28,7 @@ const FILES: [(&str, &[u8]); 3] = [
 ];
 
 fn asked(arguments: &[&str]) -> String {
-    let repository = Repository::with(&FILES);
-    let output =
-        program(&repository.beside("cache")).args(arguments).current_dir(repository.root()).output().expect("the program starts");
-    stdout(&output)
+    Repository::with(&FILES).asked(arguments)
 }
 
 #[test]

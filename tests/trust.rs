@@ -1,7 +1,7 @@
 //! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that nothing else overrides it. What else the
 //! repository has of that symbol stands in the same answer, and where there is nothing else, that is said.
 
-use super::bad_input::setup::{Repository, program, stdout};
+use super::bad_input::setup::Repository;
 
 const FILES: [(&str, &[u8]); 5] = [
     (
@@ -20,10 +20,7 @@ const FILES: [(&str, &[u8]); 5] = [
 ];
 
 fn asked(arguments: &[&str]) -> String {
-    let repository = Repository::with(&FILES);
-    let output =
-        program(&repository.beside("cache")).args(arguments).current_dir(repository.root()).output().expect("the program starts");
-    stdout(&output)
+    Repository::with(&FILES).asked(arguments)
 }
 
 #[test]
@@ -69,8 +66,7 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
         source.push_str(&format!("\n\nclass C{number}({base}):\n    def run(self):\n        pass\n"));
     }
     let repository = Repository::with(&[("all.py", source.as_bytes())]);
-    let output = program(&repository.beside("cache")).args(["references", "Base.run"]).current_dir(repository.root()).output();
-    let answer = stdout(&output.expect("the program starts"));
+    let answer = repository.asked(&["references", "Base.run"]);
     assert_eq!(answer.matches("\noverridden by C").count(), 30, "{answer}");
     assert!(!answer.contains("more relations"), "{answer}");
 }
@@ -81,12 +77,7 @@ fn an_import_leads_to_a_link_only_as_long_as_that_is_there() {
         [("Cargo.toml", b"[package]\nname = \"a\"\n"), ("src/lib.rs", b"mod gone;\n"), ("notes.txt", b"nothing\n")];
     let repository = Repository::with(&files);
     let link = repository.root().join("src/gone.rs");
-    let verdict = || {
-        let statement = "SELECT verdict FROM refs WHERE kind = 'import'";
-        let mut command = program(&repository.beside("cache"));
-        let output = command.args(["sql", statement]).current_dir(repository.root()).output().expect("the program starts");
-        stdout(&output).trim_end().to_owned()
-    };
+    let verdict = || repository.asked(&["sql", "SELECT verdict FROM refs WHERE kind = 'import'"]).trim_end().to_owned();
     std::os::unix::fs::symlink("../notes.txt", &link).expect("created");
     assert!(verdict().ends_with("\nresolved"), "{}", verdict());
     std::fs::remove_file(&link).expect("removed");

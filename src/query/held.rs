@@ -11,8 +11,7 @@ use super::{Certainty, QueryError};
 use crate::model::SiteKind;
 use crate::store::{FileKey, SiteRow, SiteTarget, SymbolKey};
 
-/// References to a function as a value, and writes of a variable or field, that are looked at. Where there are more, what is held is
-/// left open.
+/// Writes of a variable or field that are looked at. Where there are more, what is held is left open.
 const MOST: usize = 64;
 /// Lines and references from a write to the value that is written.
 const LINES: u32 = 2;
@@ -47,10 +46,11 @@ pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Ve
             if site.kind == SiteKind::Read {
                 values.push(site);
             }
-            values.len() < MOST
+            true
         })?;
         let mut sites = FileSites::default();
         for value in values {
+            lookup.check()?;
             let (all, at) = sites.around(lookup, &value)?;
             if let Some(holder) = written(&all[..at], &value) {
                 holders.push(holder);

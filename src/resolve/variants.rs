@@ -36,7 +36,7 @@ impl Resolver<'_, '_> {
 
     /// What a reference leads to, unless it was found in a file of which others would do just as well: then it may be any of theirs.
     pub(super) fn or_variants(&mut self, file: FileId, found: Resolution) -> Resolution {
-        // A macro that stands for a function of its own name leads to that as a value does.
+        // A macro whose replacement is a function of its own name resolves to that function as a value does.
         let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType);
         let (Verdict::Resolved, true, &Target::Symbol(symbol)) = (found.verdict, is_seen, &found.target) else {
             return found;

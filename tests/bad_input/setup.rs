@@ -47,6 +47,13 @@ impl Repository {
         fs::canonicalize(self.directory.path()).expect("it exists").join(name)
     }
 
+    /// What the program prints when it is asked something in the repository.
+    pub(crate) fn asked(&self, arguments: &[&str]) -> String {
+        let output =
+            program(&self.beside("cache")).args(arguments).current_dir(self.root()).output().expect("the program starts");
+        stdout(&output)
+    }
+
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.root().join(path);
         fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
