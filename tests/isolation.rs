@@ -129,7 +129,7 @@ fn a_worker_that_is_killed_from_outside_costs_no_file() {
     project.write("bad.py", &bad("kill"));
     let found = project.run(&["search", "--mode", "name", "bad"]);
     let found = String::from_utf8_lossy(&found.stdout).into_owned();
-    assert!(found.contains("stale: 1 file not taken in (bad.py)") && found.contains("function bad"), "{found}");
+    assert!(found.contains("stale: 1 file not indexed (bad.py)") && found.contains("function bad"), "{found}");
     project.write("bad.py", &bad("none").replace("bad()", "good()"));
     let numbers = project.index().0;
     assert_eq!((&numbers["indexed"], &numbers["skipped"]["quarantined"]), (&5.into(), &Value::Null));

@@ -115,7 +115,7 @@ class World:
             if not fresh or not answer.is_stale():
                 return answer
             waited = time.monotonic() - begun
-            if waited > (min(self.patience, GIVEN_UP_FOR) if "not taken in" in str(answer.meta.get("stale")) else self.patience):
+            if waited > (min(self.patience, GIVEN_UP_FOR) if "not indexed" in str(answer.meta.get("stale")) else self.patience):
                 raise StaysStale(f"`{tool}` {arguments}: after {waited:.0f} s still {answer.text.partition(chr(10))[0]!r}")
             time.sleep(pause)
             pause = min(pause * 2, 0.5)

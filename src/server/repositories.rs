@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) use about::About;
-use opened::{Behind, Extent};
+use opened::{Behind, Cause, Extent};
 pub(super) use opened::{Opened, Stale};
 pub(super) use shared::Shared;
 
@@ -278,8 +278,16 @@ impl Repositories {
                 }
                 // A run that others have started may have looked at a file before it changed, or at other files.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
-                Ok(_) => return Ok((snapshot, Some(Behind { changes, failure: None }), extent)),
-                Err(failure) => return Ok((snapshot, Some(Behind { changes, failure: Some(failure.what) }), extent)),
+                Ok(awaited) => {
+                    let cause = Cause::Pending(match awaited {
+                        Awaited::Working(so_far) => so_far.progress.message,
+                        Awaited::Done { .. } => about_to_start().message,
+                    });
+                    return Ok((snapshot, Some(Behind { changes, cause }), extent));
+                }
+                Err(failure) => {
+                    return Ok((snapshot, Some(Behind { changes, cause: Cause::Failed(failure.what) }), extent));
+                }
             }
         }
     }

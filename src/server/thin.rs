@@ -270,12 +270,12 @@ mod tests {
             "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
             "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
             "isError": true,
-            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} being taken in"},
+            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: indexing: parse 1 of 2 files"},
         });
         let reply = reply(&hostile);
         assert_eq!(reply.text, "a\\u{1b}[31m\\u{d}\n\tb\nc");
         assert_eq!((reply.outcome, reply.marks.sanitized), (Outcome::Missing, 7));
-        assert_eq!(reply.marks.stale.as_deref(), Some("1 file\\u{1b} being taken in"));
+        assert_eq!(reply.marks.stale.as_deref(), Some("1 file\\u{1b} pending: indexing: parse 1 of 2 files"));
         assert_eq!(reply.structured, Some(json!({"k\\u{202e}": ["\\u{200b}", 1]})));
         let long = json!({"content": [{"type": "text", "text": "x".repeat(1 << 20)}], "_meta": {"cograph": "failed"}});
         let reply = super::reply(&long);

@@ -99,7 +99,7 @@ fn an_index_that_cannot_be_renewed_is_not_exported() {
     set_mode(&directory, 0o755);
     assert_eq!((output.status.code(), stdout(&output).as_str()), (Some(3), ""), "{}", stderr(&output));
     let message = stderr(&output);
-    assert!(message.contains("1 file not taken in") && message.contains("hint:"), "{message}");
+    assert!(message.contains("1 file not indexed") && message.contains("hint:"), "{message}");
 }
 
 /// The permissions of everything at and below a place.

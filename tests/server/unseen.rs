@@ -215,7 +215,7 @@ fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
     let (text, is_error) = client.outcome("trace", json!({"symbol": "by_link"}));
     assert!(is_error && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
     let (text, _) = client.outcome("outline", json!({"path": "a.py"}));
-    let is_told = text.lines().next().is_some_and(|head| head.contains("; stale: 1 file being taken in (a.py)"));
+    let is_told = text.lines().next().is_some_and(|head| head.contains("; stale: 1 file pending (a.py)"));
     assert!(is_told || text.contains("by_link"), "what an answer rests on is compared for it: {text}");
     fs::write(client.place.path().join("link.py"), "def by_link_again():\n    pass\n").expect("written");
     let until = Instant::now() + PATIENCE;

@@ -58,7 +58,7 @@ fn a_root_that_went_and_came_back_is_looked_at_as_a_whole() {
 }
 
 #[test]
-fn what_is_not_taken_in_in_time_is_named_in_every_form_of_an_answer() {
+fn pending_files_and_progress_are_named_in_every_form_of_an_answer() {
     let mut client = Client::connected(&[]);
     client.ask_fresh("search", &json!({"query": "helper"}));
     let top = fs::canonicalize(client.place.path()).expect("it exists");
@@ -71,13 +71,15 @@ fn what_is_not_taken_in_in_time_is_named_in_every_form_of_an_answer() {
     client.call("late", "search", json!({"query": "newcomer"}));
     let answer = client.answer(&json!("late"));
     assert!(begun.elapsed() < PROMPT, "an answer does not wait for another writer: {:?}", begun.elapsed());
-    let stale = "12 files being taken in";
-    let named = format!("; stale: {stale} (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 more)");
+    // The run waits for the other writer: that is how far it is.
+    let so_far = "indexing: ";
+    let stale = format!("12 files pending: {so_far}");
+    let named = format!("; stale: 12 files pending (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 more): {so_far}");
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
-    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.ends_with(&named)), "{text}");
-    assert_eq!(answer["result"]["_meta"]["stale"], json!(stale));
+    assert!(text.starts_with("0 of 0") && text.lines().next().is_some_and(|head| head.contains(&named)), "{text}");
+    assert!(answer["result"]["_meta"]["stale"].as_str().is_some_and(|said| said.starts_with(&stale)), "{answer}");
     let status = client.ask("status", json!({}));
-    assert!(status.lines().next().is_some_and(|head| head.ends_with(&named)), "{status}");
+    assert!(status.lines().next().is_some_and(|head| head.contains(&named)), "{status}");
     // What is not there may be in a file that is not taken in yet.
     for (tool, arguments) in [
         ("outline", json!({"path": "new_00.py"})),
@@ -90,8 +92,8 @@ fn what_is_not_taken_in_in_time_is_named_in_every_form_of_an_answer() {
         let answer = client.answer(&json!(tool));
         let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
         assert!(answer["result"]["isError"] == json!(true), "{text}");
-        assert!(text.lines().next().is_some_and(|head| head.ends_with(&named)), "{text}");
-        assert_eq!(answer["result"]["_meta"]["stale"], json!(stale), "{text}");
+        assert!(text.lines().next().is_some_and(|head| head.contains(&named)), "{text}");
+        assert!(answer["result"]["_meta"]["stale"].as_str().is_some_and(|said| said.starts_with(&stale)), "{answer}");
     }
     drop(lock);
     let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
@@ -112,9 +114,9 @@ fn an_answer_says_that_a_run_has_failed_and_why() {
     let answer = client.answer(&json!("failed"));
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     let head = text.lines().next().unwrap_or_default();
-    assert!(head.contains("; stale: 1 file not taken in (new.py): ") && head.contains("writer.lock"), "{text}");
+    assert!(head.contains("; stale: 1 file not indexed (new.py): ") && head.contains("writer.lock"), "{text}");
     let marked = answer["result"]["_meta"]["stale"].as_str().expect("it is said for programs as well");
-    assert!(marked.starts_with("1 file not taken in: ") && marked.contains("writer.lock"), "{marked}");
+    assert!(marked.starts_with("1 file not indexed: ") && marked.contains("writer.lock"), "{marked}");
     fs::remove_dir(&lock).expect("it is empty");
     let text = client.ask_fresh("search", &json!({"query": "newcomer"}));
     assert!(text.starts_with("1 of 1"), "{text}");

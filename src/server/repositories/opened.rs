@@ -51,8 +51,17 @@ pub(super) enum Extent {
 pub(super) struct Behind {
     /// Which.
     pub(super) changes: ChangeSet,
-    /// Why the index run that was to take them in has failed; none while one goes on.
-    pub(super) failure: Option<String>,
+    /// Why the store does not reflect them.
+    pub(super) cause: Cause,
+}
+
+/// Why a store does not reflect changes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Cause {
+    /// The index run goes on; how far it is.
+    Pending(String),
+    /// The index run has failed, for this reason.
+    Failed(String),
 }
 
 /// How much an answer does not reflect yet.
@@ -60,8 +69,7 @@ pub(super) struct Behind {
 pub(in crate::server) struct Stale {
     /// So many files; none for every file: the store was made by other rules.
     files: Option<usize>,
-    /// Why they have not been taken in; none while they are.
-    failure: Option<String>,
+    cause: Cause,
 }
 
 impl Stale {
@@ -72,11 +80,13 @@ impl Stale {
             Some(count) => format!("{count} files"),
             None => "all files".to_owned(),
         };
-        format!("{files} {}", if self.failure.is_some() { "not taken in" } else { "being taken in" })
+        format!("{files} {}", if matches!(self.cause, Cause::Failed(_)) { "not indexed" } else { "pending" })
     }
 
+    /// How far the run is, or why it has failed.
     fn why(&self) -> String {
-        self.failure.as_ref().map(|failure| format!(": {}", SafeLine::new(failure, LONGEST_REASON))).unwrap_or_default()
+        let (Cause::Pending(why) | Cause::Failed(why)) = &self.cause;
+        format!(": {}", SafeLine::new(why, LONGEST_REASON))
     }
 }
 
@@ -89,7 +99,7 @@ impl fmt::Display for Stale {
 impl Opened {
     /// How much the answer does not reflect yet, if anything.
     pub(in crate::server) fn stale(&self) -> Option<Stale> {
-        self.behind.as_ref().map(|behind| Stale { files: behind.changes.len(), failure: behind.failure.clone() })
+        self.behind.as_ref().map(|behind| Stale { files: behind.changes.len(), cause: behind.cause.clone() })
     }
 
     /// Whether the answer is known to be about the files as they are.
