@@ -10,8 +10,8 @@ use cograph::grammar::{self, Tier};
 use cograph::index::{Run, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::model::{RepoPath, SkipReason};
-use cograph::query::{ElsewhereSearch, OverviewParams, StatusParams, overview, status, unread};
-use cograph::store::{Location, Snapshot, Store};
+use cograph::query::{ElsewhereSearch, GrepParams, OverviewParams, StatusParams, grep, overview, status, unread};
+use cograph::store::{Location, Snapshot, Store, SymbolKey};
 use tempfile::TempDir;
 
 use crate::sample::Files;
@@ -39,6 +39,16 @@ fn project(files: &[(&str, &str)]) -> Project {
     Project { snapshot: store.snapshot(&cancel).expect("it can be read"), _directory: directory, files: known }
 }
 
+/// The only symbol of a name.
+fn symbol(project: &Project, name: &str) -> SymbolKey {
+    let files = project.snapshot.files().expect("read");
+    let symbols = files.iter().flat_map(|file| project.snapshot.symbols_of(file).expect("read"));
+    let mut named = symbols.filter(|symbol| project.snapshot.name(symbol.name).expect("read") == name);
+    let only = named.next().expect("it is there");
+    assert!(named.next().is_none(), "there is one symbol of that name");
+    only.key
+}
+
 #[test]
 fn the_tier_of_each_language_is_said() {
     let project = project(&[("a.py", "def f():\n    pass\n"), ("b.rb", "def g\n  h(1)\nend\n"), ("c.toml", "[one]\ntwo = 3\n")]);
@@ -61,11 +71,7 @@ fn that_nobody_uses_a_symbol_is_no_claim_where_references_are_not_read() {
     let cancel = CancelToken::new();
     let mut search = ElsewhereSearch::new(&project.snapshot, &project.files, &cancel);
     for (name, expected) in [("lonely", None), ("single", Some("toml"))] {
-        let all = project.snapshot.files().expect("read");
-        let symbols = all.iter().flat_map(|file| project.snapshot.symbols_of(file).expect("read"));
-        let named = |key| project.snapshot.name(key).expect("read") == name;
-        let symbol = symbols.into_iter().find(|symbol| named(symbol.name)).expect("it is there");
-        let found = search.of(&[symbol.key]).expect("answered");
+        let found = search.of(&[symbol(&project, name)]).expect("answered");
         assert_eq!((found.not_read.as_deref(), found.is_nowhere()), (expected, expected.is_none()), "{name}");
     }
 }
@@ -84,12 +90,21 @@ fn a_repository_of_which_nothing_is_read_says_so() {
 fn large_files_of_data_are_left_out_and_listed() {
     let small = "{\"one\": {\"two\": 3}}";
     let large = format!("{{\"big\": [\n{}0]}}", "1,\n".repeat(40_000));
-    let project = project(&[("small.json", small), ("large.json", &large)]);
+    let project = project(&[("small.json", small), ("large.json", &large), ("big.py", "def big():\n    pass\n")]);
     let files = project.snapshot.files().expect("read");
     let skipped = |path: &str| files.iter().find(|file| file.path.as_str() == path).and_then(|file| file.skipped);
     assert_eq!((skipped("small.json"), skipped("large.json")), (None, Some(SkipReason::TooLarge)));
     let json = grammar::detect(&RepoPath::new("x.json").expect("a path"), &[], &[]).expect("a language");
     assert!(grammar::most_bytes(json).is_some_and(|most| (small.len() as u64) < most && most < large.len() as u64));
+    // They are text all the same.
+    let cancel = CancelToken::new();
+    let params = GrepParams { pattern: "big".to_owned(), ..GrepParams::default() };
+    let found = grep(&project.snapshot, &project.files, &params, &cancel).expect("searched");
+    assert_eq!((found.searched, found.not_text), (3, 0));
+    assert_eq!(found.files.iter().map(|file| file.path.as_str()).collect::<Vec<_>>(), ["big.py", "large.json"]);
+    let symbol = symbol(&project, "big");
+    let said = ElsewhereSearch::new(&project.snapshot, &project.files, &cancel).of(&[symbol]).expect("answered");
+    assert_eq!((said.lines, said.unsearched), (vec![(RepoPath::new("large.json").expect("a path"), 1)], 0));
 }
 
 #[test]

@@ -96,9 +96,9 @@ pub struct GrepResult {
     pub file_total: Total,
     /// Files that were searched.
     pub searched: u64,
-    /// Files that pass the filters and were not searched: binary, larger than the limit, links and special files.
+    /// Files that pass the filters and were not searched: binary, links and special files.
     pub not_text: u64,
-    /// Files that could not be read, with the reason.
+    /// Files that could not be read, or are larger than the limit, with the reason.
     pub unreadable: Vec<(RepoPath, String)>,
 }
 
@@ -180,12 +180,9 @@ pub fn grep(
 /// The matching lines of a file, with its bytes if they are to be shown; or why it could not be read.
 type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
-/// Whether the lines of a file can be searched.
+/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be small enough to be read.
 pub(super) fn is_text(file: &FileRow) -> bool {
-    !matches!(
-        file.skipped,
-        Some(SkipReason::Binary | SkipReason::TooLarge | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished)
-    )
+    !matches!(file.skipped, Some(SkipReason::Binary | SkipReason::Symlink | SkipReason::Special | SkipReason::Vanished))
 }
 
 /// What the lines of files are compared with.

@@ -37,7 +37,7 @@ impl Answer for Found {
             page.note(format!("… {} more files could not be read", result.unreadable.len() - 3));
         }
         if result.not_text > 0 {
-            page.note(format!("{} not searched: binary or too large", plural(result.not_text, "file")));
+            page.note(format!("{} not searched: binary, a link or a special file", plural(result.not_text, "file")));
         }
         let pattern = SafeLine::new(&self.params.pattern, 120);
         let kind = if self.params.regex { "regular expression " } else { "" };
