@@ -8,6 +8,7 @@ mod completions;
 mod coverage;
 mod doctor;
 mod export;
+mod grammar;
 mod index;
 mod install;
 mod json;
@@ -61,6 +62,9 @@ enum Command {
     /// Compare the calls in the trees of a directory's files with the references that are made of them
     #[command(hide = true)]
     Coverage(coverage::Arguments),
+    /// Check a language manifest, or show what is extracted from a file
+    #[command(subcommand)]
+    Grammar(grammar::Command),
 }
 
 /// Which repository a command is about.
@@ -140,6 +144,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
         Command::Coverage(arguments) => coverage::run(&config?, &arguments),
+        Command::Grammar(command) => grammar::run(&config?, &command),
     }
 }
 

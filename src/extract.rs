@@ -20,6 +20,7 @@ mod declare;
 mod define;
 mod documented;
 mod embed;
+mod explain;
 mod export;
 mod express;
 mod finish;
@@ -42,6 +43,7 @@ mod value;
 mod walk;
 
 pub use coverage::{Coverage, coverage};
+pub use explain::{Explained, Explanation, explain};
 
 use crate::grammar::{self, Language};
 use crate::model::facts::FileFacts;

@@ -5,6 +5,7 @@
 //! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
 mod case;
+mod check;
 mod detect;
 mod import_form;
 mod inherit;
@@ -20,6 +21,7 @@ mod tier;
 mod type_rule;
 mod values;
 
+pub use check::{Fits, Roles, check, extended};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
 pub use manifest::{
@@ -185,7 +187,7 @@ impl Language {
     fn load(position: usize, folder: &'static Folder) -> Self {
         let grammar = (folder.grammar)();
         let mut parsed = parse::parse(folder.manifests, &grammar)
-            .unwrap_or_else(|error| panic!("grammars/{}/grammar.toml: {error}", folder.name));
+            .unwrap_or_else(|errors| panic!("grammars/{}/grammar.toml: {}", folder.name, errors.join("; ")));
         let token_words = sort::token_words(&grammar);
         if parsed.manifest.preprocessor.directive.is_some() {
             parsed.manifest.preprocessor.keywords = token_words.iter().map(|word| word.to_string()).collect();
@@ -300,12 +302,7 @@ mod tests {
                 (position, Some(language.id)),
                 "{name}"
             );
-            // Rules are errors where they do not fit. What stands in lists is passed over there.
             let manifest = &language.manifest;
-            let listed = manifest.documentation.comments.iter().chain(&manifest.modifiers.nodes);
-            for kind in listed.chain(&manifest.documentation.body_string) {
-                assert_ne!(language.grammar.id_for_node_kind(kind, true), 0, "{name}: the grammar has no kind `{kind}`");
-            }
             let has = |is: fn(&Rule) -> bool| language.nodes.iter().flatten().flat_map(Rule::cases).any(is);
             let (folder, detect) = (&FOLDERS[position], &manifest.detect);
             assert_eq!((folder.tier, folder.most_bytes), (manifest.tier, detect.most_bytes), "{name}");
@@ -360,9 +357,22 @@ mod tests {
         ] {
             // As the last of manifests that extend each other.
             let text = text.replace("KIND", known);
-            let error = parse::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
-            let error = error.unwrap_or_else(|| panic!("it fits: {text}"));
-            assert!(error.contains(&expected.replace("KIND", known)), "{error}");
+            let errors = parse::parse(&[base, &[text.as_str()]].concat(), &language.grammar).err();
+            let errors = errors.unwrap_or_else(|| panic!("it fits: {text}"));
+            assert!(errors.len() == 1 && errors[0].contains(&expected.replace("KIND", known)), "{errors:?}");
         }
+    }
+
+    #[test]
+    fn all_errors_of_a_manifest_are_listed() {
+        let (language, base) = (&all()[0], FOLDERS[0].manifests);
+        let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n[modules]\nsystem = \"no-such-system\"\n\
+                    [types]\nno_such_kind = { role = \"skip\" }";
+        let errors = parse::parse(&[base, &[text]].concat(), &language.grammar).err().expect("nothing of it fits");
+        let begins = |start: &str| errors.iter().any(|error| error.starts_with(start));
+        assert_eq!(errors.len(), 4, "{errors:?}");
+        assert!(begins("line 1: detect: unknown field `no-such-key`"), "{errors:?}");
+        assert!(begins("line 5: modules: unknown variant `no-such-system`"), "{errors:?}");
+        assert!(begins("line 4: nodes.no_such_kind") && begins("line 8: types.no_such_kind"), "{errors:?}");
     }
 }

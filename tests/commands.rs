@@ -272,3 +272,40 @@ fn a_member_belongs_to_its_type_though_they_are_in_different_files() {
     let (_, outline, _) = project.run(&["outline", "till/open.go"]);
     assert!(outline.contains("Open()"), "a member whose type is elsewhere is in its own file's outline: {outline}");
 }
+
+#[test]
+fn a_manifest_is_checked_with_all_its_errors() {
+    let project = Project::new();
+    let grammars = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+    let lua = grammars.join("lua").display().to_string();
+    // One that extends another is read after that.
+    let (code, said, _) = project.run(&["grammar", "check", &lua, &grammars.join("tsx").display().to_string()]);
+    assert!(code == Some(0) && said.lines().count() == 2 && said.contains("Lua fits its grammar"), "{said}");
+    let text = fs::read_to_string(grammars.join("lua/grammar.toml")).expect("it is there");
+    let broken = text.replace("role = \"call\"", "role = \"cal\"").replace("[names]\n", "[names]\nno-such-key = 1\n");
+    project.write("gram/grammar.toml", &broken);
+    let (code, said, _) = project.run(&["grammar", "check", "../gram"]);
+    let expected = ["names: unknown field `no-such-key`", "nodes.function_call: unknown variant `cal`"];
+    assert!(code == Some(1) && expected.iter().all(|error| said.contains(error)), "{said}");
+    let first = broken.lines().position(|line| line == "[names]").expect("it has names") + 1;
+    assert!(said.starts_with(&format!("../gram/grammar.toml: line {first}: ")), "{said}");
+    let (code, _, said) = project.run(&["grammar", "check", "../nowhere"]);
+    assert!(code == Some(3) && said.contains("cannot read ../nowhere/grammar.toml"), "{said}");
+}
+
+#[test]
+fn a_file_is_explained_node_by_node() {
+    let project = Project::new();
+    let (code, said, _) = project.run(&["grammar", "explain", "cart.py"]);
+    assert_eq!(code, Some(0));
+    let line = |kind: &str, fact: &str| said.lines().any(|line| line.contains(kind) && line.ends_with(fact));
+    assert!(line("class_definition [type]", "]") && line("identifier", "= defines class Cart"), "{said}");
+    assert!(line("call [call, types: expression]", "]") && line("function: identifier", "= call add"), "{said}");
+    assert!(
+        !said.contains("\"(\"")
+            && project.run(&["grammar", "explain", "cart.py", "--tokens"]).1.lines().count() > said.lines().count()
+    );
+    let (code, _, said) = project.run(&["grammar", "explain", "../notes.txt"]);
+    assert!(code == Some(2) && said.contains("--language is one of"), "{said}");
+    assert_eq!(project.run(&["grammar", "explain", "../notes.txt", "--language", "python"]).0, Some(0));
+}

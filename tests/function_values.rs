@@ -2,7 +2,7 @@
 
 use super::bad_input::setup::Repository;
 
-const FILES: [(&str, &[u8]); 3] = [
+const FILES: [(&str, &[u8]); 4] = [
     (
         "a.h",
         b"struct file;\n\
@@ -23,6 +23,11 @@ const FILES: [(&str, &[u8]); 3] = [
           void change(struct ops *o) { o->write = other_write; }\n\
           int use(struct file *f) { return f->ops->read(f) + f->ops->write(f); }\n\
           void flush(struct file *f) { f->ops->sync(f); }\n",
+    ),
+    (
+        "c.py",
+        b"class Box:\n    @property\n    def size(self):\n        return measure\n\n\ndef measure():\n    return 1\n\n\n\
+          class Holder:\n    def __init__(self, box: Box):\n        self.measured = box.size\n\n    def apply(self):\n        return self.measured()\n",
     ),
     ("b.ts", b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\nfunction finish(): void {}\n"),
 ];
@@ -77,4 +82,11 @@ fn a_path_goes_through_what_a_field_holds() {
 fn a_member_that_holds_a_closure_is_called_where_it_is() {
     let answer = asked(&["references", "Task.done"]);
     assert!(answer.contains("call run:4") || answer.contains("call Task.run:4"), "{answer}");
+}
+
+#[test]
+fn reading_a_property_puts_no_function_anywhere() {
+    let answer = asked(&["trace", "Box.size", "--certainty", "possible"]);
+    assert!(answer.contains("Holder.__init__") && !answer.contains("Holder.apply"), "{answer}");
+    assert!(!answer.contains('='), "{answer}");
 }

@@ -4,7 +4,7 @@ use super::case::Cases;
 use super::inherit;
 use super::manifest::Manifest;
 use super::pattern::Pattern;
-use super::position::line_in;
+use super::position::{line_in, line_of_section};
 use super::rule::Rule;
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
@@ -20,29 +20,75 @@ pub(super) struct Parsed {
     pub(super) patterns: Vec<Option<Pattern>>,
 }
 
-/// Reads a manifest after those that it extends. The error names the line and what does not fit.
-pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, String> {
-    let mut table = inherit::merge(texts)?;
+/// Reads a manifest after those that it extends. Each error names the line and what does not fit; all of them are listed.
+pub(super) fn parse(texts: &[&str], grammar: &tree_sitter::Language) -> Result<Parsed, Vec<String>> {
+    let mut table = inherit::merge(texts).map_err(|error| vec![error])?;
+    let mut errors = Vec::new();
     let mut section = |name: &str| match table.remove(name) {
-        Some(toml::Value::Table(section)) => Ok(section),
-        None => Ok(toml::Table::new()),
-        Some(_) => Err(format!("`{name}` must be a table")),
+        Some(toml::Value::Table(section)) => section,
+        None => toml::Table::new(),
+        Some(_) => {
+            errors.push(format!("`{name}` must be a table"));
+            toml::Table::new()
+        }
     };
-    let (nodes, types, patterns) = (section("nodes")?, section("types")?, section("patterns")?);
+    let (nodes, types, patterns) = (section("nodes"), section("types"), section("patterns"));
     let trims =
         table.get("names").and_then(|names| names.get("trim")).and_then(toml::Value::as_table).cloned().unwrap_or_default();
-    let manifest = table.try_into().map_err(|error: toml::de::Error| error.to_string())?;
-    with_grammar(grammar, || {
+    let manifest = manifest(texts, table, &mut errors);
+    let rules = with_grammar(grammar, || {
         let count = grammar.node_kind_count();
-        Ok(Parsed {
-            manifest,
-            tokens: (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
-            trims: rules(texts, "names.trim", trims, count)?,
-            nodes: rules::<Cases>(texts, "nodes", nodes, count)?.into_iter().map(|cases| cases.map(Cases::into_rule)).collect(),
-            types: rules(texts, "types", types, count)?,
-            patterns: rules(texts, "patterns", patterns, count)?,
-        })
-    })
+        let nodes = rules::<Cases>(texts, "nodes", nodes, count, &mut errors);
+        (
+            rules(texts, "names.trim", trims, count, &mut errors),
+            nodes.into_iter().map(|cases| cases.map(Cases::into_rule)).collect(),
+            rules(texts, "types", types, count, &mut errors),
+            rules(texts, "patterns", patterns, count, &mut errors),
+            (0..count).map(|kind| u16::try_from(kind).is_ok_and(|kind| !grammar.node_kind_is_named(kind))).collect(),
+        )
+    });
+    match (manifest, rules) {
+        (Some(manifest), (trims, nodes, types, patterns, tokens)) if errors.is_empty() => {
+            errors.extend(unknown_kinds(&manifest, grammar));
+            if errors.is_empty() { Ok(Parsed { manifest, tokens, trims, nodes, types, patterns }) } else { Err(errors) }
+        }
+        _ => Err(errors),
+    }
+}
+
+/// The sections that are not about node kinds. A section that does not fit is left out to find the errors of the others.
+fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) -> Option<Manifest> {
+    let mut left_out = Vec::new();
+    loop {
+        let error = match table.clone().try_into::<Manifest>() {
+            Ok(manifest) => return Some(manifest),
+            Err(error) => error.message().to_owned(),
+        };
+        let fails_otherwise_without = |section: &&String| {
+            let mut others = table.clone();
+            others.remove(*section);
+            others.try_into::<Manifest>().err().is_none_or(|other| other.message() != error)
+        };
+        // What was left out and cannot be hides what else is wrong.
+        if left_out.iter().any(|section| error == format!("missing field `{section}`")) {
+            return None;
+        }
+        let Some(section) = table.keys().find(fails_otherwise_without).cloned() else {
+            errors.push(error);
+            return None;
+        };
+        table.remove(&section);
+        errors.push(format!("line {}: {section}: {error}", line_of_section(texts, &section)));
+        left_out.push(section);
+    }
+}
+
+/// Kinds of nodes in lists that the grammar does not have.
+fn unknown_kinds(manifest: &Manifest, grammar: &tree_sitter::Language) -> Vec<String> {
+    let documentation = &manifest.documentation;
+    let listed = documentation.comments.iter().chain(&manifest.modifiers.nodes).chain(&documentation.body_string);
+    let unknown = listed.filter(|kind| grammar.id_for_node_kind(kind, true) == 0);
+    unknown.map(|kind| format!("documentation or modifiers: the grammar has no such node kind: `{kind}`")).collect()
 }
 
 fn rules<T: DeserializeOwned + Clone>(
@@ -50,18 +96,20 @@ fn rules<T: DeserializeOwned + Clone>(
     section: &str,
     table: toml::Table,
     count: usize,
-) -> Result<Vec<Option<T>>, String> {
+    errors: &mut Vec<String>,
+) -> Vec<Option<T>> {
     let mut by_kind = vec![None; count];
     for (kind, value) in table {
         let at = || format!("line {}: {section}.{kind}", line_in(texts, section, &kind));
         let ids = kind_ids(&kind);
         if ids.is_empty() {
-            return Err(format!("{}: the grammar has no such node kind", at()));
+            errors.push(format!("{}: the grammar has no such node kind", at()));
+            continue;
         }
-        let rule: T = value.try_into().map_err(|error: toml::de::Error| format!("{}: {}", at(), error.message()))?;
-        for id in ids {
-            by_kind[usize::from(id)] = Some(rule.clone());
+        match value.try_into::<T>() {
+            Ok(rule) => ids.into_iter().for_each(|id| by_kind[usize::from(id)] = Some(rule.clone())),
+            Err(error) => errors.push(format!("{}: {}", at(), error.message())),
         }
     }
-    Ok(by_kind)
+    by_kind
 }

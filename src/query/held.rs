@@ -9,13 +9,16 @@ use rustc_hash::FxHashSet;
 use super::lookup::Lookup;
 use super::{Certainty, QueryError};
 use crate::model::SiteKind;
-use crate::store::{FileKey, SiteRow, SiteTarget, SymbolKey};
+use crate::model::facts::flags;
+use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Writes of a variable or field that are looked at. Where there are more, what is held is left open.
 const MOST: usize = 64;
 /// Lines and references from a write to the value that is written.
 const LINES: u32 = 2;
 const STEPS: usize = 4;
+/// Sites that are read on each side of one: those that are stepped over, and references that are not in order of place.
+const AROUND: u32 = 12;
 
 /// The functions that a variable or field may hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -38,7 +41,7 @@ impl Held {
 pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Vec<SymbolKey>, QueryError> {
     let mut holders = Vec::new();
     for &function in functions {
-        if !lookup.symbol(function)?.kind.is_callable() {
+        if !is_value(&*lookup.symbol(function)?) {
             continue;
         }
         let mut values: Vec<SiteRow> = Vec::new();
@@ -48,10 +51,9 @@ pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Ve
             }
             true
         })?;
-        let mut sites = FileSites::default();
         for value in values {
             lookup.check()?;
-            let (all, at) = sites.around(lookup, &value)?;
+            let (all, at) = around(lookup, &value)?;
             if let Some(holder) = written(&all[..at], &value) {
                 holders.push(holder);
             }
@@ -76,10 +78,10 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
     if writes.len() > MOST {
         return Ok(Held { functions: Vec::new(), is_open: true });
     }
-    let (mut functions, mut sites, mut is_open) = (FxHashSet::default(), FileSites::default(), false);
+    let (mut functions, mut is_open) = (FxHashSet::default(), false);
     for write in writes {
         lookup.check()?;
-        let (all, at) = sites.around(lookup, &write)?;
+        let (all, at) = around(lookup, &write)?;
         let after = all[at..].iter().skip(1).take(STEPS);
         let (mut line, mut has_function) = (None, false);
         for site in after.take_while(|site| matches!(site.kind, SiteKind::Read | SiteKind::Type)) {
@@ -88,7 +90,7 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
                 break;
             }
             if let SiteTarget::Symbol(target) = site.target
-                && lookup.symbol(target)?.kind.is_callable()
+                && is_value(&*lookup.symbol(target)?)
             {
                 functions.insert(target);
                 has_function = true;
@@ -127,22 +129,15 @@ fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
     None
 }
 
-/// The sites of the file that was looked at last, in order of place.
-#[derive(Default)]
-struct FileSites {
-    of: Option<(FileKey, Vec<SiteRow>)>,
+/// Whether reading a symbol gives a function: reading a property calls it.
+fn is_value(symbol: &SymbolRow) -> bool {
+    symbol.kind.is_callable() && symbol.flags & flags::PROPERTY == 0
 }
 
-impl FileSites {
-    /// The sites of the file of a site, and the place of this among them.
-    fn around(&mut self, lookup: &Lookup<'_>, site: &SiteRow) -> Result<(&[SiteRow], usize), QueryError> {
-        if self.of.as_ref().is_none_or(|(file, _)| *file != site.file) {
-            let mut sites = lookup.snapshot.sites_of(&*lookup.file(site.file)?)?;
-            sites.sort_by_key(|site| (site.at, site.key));
-            self.of = Some((site.file, sites));
-        }
-        let (_, sites) = self.of.as_ref().expect("it has just been read");
-        let at = sites.iter().position(|other| other.key == site.key).unwrap_or(sites.len());
-        Ok((sites, at))
-    }
+/// The sites around one, in order of place, and its place among them.
+fn around(lookup: &Lookup<'_>, site: &SiteRow) -> Result<(Vec<SiteRow>, usize), QueryError> {
+    let mut sites = lookup.snapshot.sites_around(site, AROUND)?;
+    sites.sort_by_key(|site| (site.at, site.key));
+    let at = sites.iter().position(|other| other.key == site.key).unwrap_or(sites.len());
+    Ok((sites, at))
 }

@@ -210,6 +210,14 @@ impl Snapshot {
         self.all(statements::SITES_BETWEEN, [file.first_site, file.first_site + file.sites], site_row)
     }
 
+    /// A site with those of its file that are at most `distance` sites away, in order of place.
+    pub fn sites_around(&self, site: &SiteRow, distance: u32) -> Result<Vec<SiteRow>, StoreError> {
+        let range = [site.key.0.saturating_sub(distance), site.key.0.saturating_add(distance + 1)];
+        let mut sites = self.all(statements::SITES_BETWEEN, range, site_row)?;
+        sites.retain(|other| other.file == site.file);
+        Ok(sites)
+    }
+
     /// The sites whose innermost symbol is this one, in order of place.
     pub fn sites_in(&self, symbol: &SymbolRow) -> Result<Vec<SiteRow>, StoreError> {
         let range = [symbol.first_site, symbol.first_site + symbol.site_span];

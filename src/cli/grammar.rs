@@ -1,0 +1,144 @@
+//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of every node of a file.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use super::Stop;
+use super::output::to_stdout;
+use crate::config::Config;
+use crate::extract::{self, Explained, Explanation};
+use crate::grammar;
+use crate::model::RepoPath;
+use crate::server::one_line;
+
+/// What is asked.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Check manifests: all errors, each with its line
+    Check {
+        /// Directories with a grammar.toml; what one extends is in a directory beside it
+        #[arg(required = true, value_name = "DIR")]
+        directories: Vec<PathBuf>,
+        /// List the named node kinds that have no rule
+        #[arg(long)]
+        kinds: bool,
+    },
+    /// Show the syntax tree of a file: every node with its roles, and the symbols and references that are made of it
+    Explain {
+        /// A source file
+        file: PathBuf,
+        /// The language, where the name of the file does not tell it
+        #[arg(long)]
+        language: Option<String>,
+        /// Show tokens as well
+        #[arg(long)]
+        tokens: bool,
+    },
+}
+
+pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
+    match command {
+        Command::Check { directories, kinds } => check(directories, *kinds),
+        Command::Explain { file, language, tokens } => explain(config, file, language.as_deref(), *tokens),
+    }
+}
+
+fn check(directories: &[PathBuf], kinds: bool) -> Result<(), Stop> {
+    let mut has_problems = false;
+    for directory in directories {
+        let manifest = directory.join("grammar.toml");
+        let texts = chain(directory)?;
+        let said = match grammar::check(&texts.iter().map(String::as_str).collect::<Vec<_>>()) {
+            Ok(fits) => {
+                let [nodes, types, patterns] = fits.rules;
+                let without = fits.without.len();
+                let mut said = format!(
+                    "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, {patterns} of patterns; {without} kinds \
+                     without a rule, whose children are visited",
+                    manifest.display(),
+                    fits.title
+                );
+                if kinds {
+                    fits.without.iter().for_each(|kind| said.extend(["\n  ", kind]));
+                }
+                said
+            }
+            Err(errors) => {
+                has_problems = true;
+                let lines = errors.iter().map(|error| format!("{}: {}", manifest.display(), one_line(error)));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+        };
+        to_stdout(|out| writeln!(out, "{said}"))?;
+    }
+    if has_problems { Err(Stop::Problems) } else { Ok(()) }
+}
+
+/// The manifest of a directory after those that it extends.
+fn chain(directory: &Path) -> Result<Vec<String>, Stop> {
+    let mut seen = vec![directory.to_path_buf()];
+    let mut texts = vec![read(&directory.join("grammar.toml"))?];
+    while let Some(base) = grammar::extended(&texts[0]) {
+        let place = directory.join("..").join(&base);
+        if seen.contains(&place) {
+            return Err(Stop::Usage(format!("{}: {base} extends itself", directory.display())));
+        }
+        texts.insert(0, read(&place.join("grammar.toml"))?);
+        seen.push(place);
+    }
+    Ok(texts)
+}
+
+fn read(path: &Path) -> Result<String, Stop> {
+    fs::read_to_string(path).map_err(|error| Stop::Failure {
+        message: format!("cannot read {}: {error}", path.display()),
+        hint: "name a directory that has a grammar.toml".to_owned(),
+    })
+}
+
+fn explain(config: &Config, file: &Path, language: Option<&str>, tokens: bool) -> Result<(), Stop> {
+    let failure = |message: String, hint: &str| Stop::Failure { message, hint: hint.to_owned() };
+    let name = file.file_name().and_then(|name| name.to_str()).and_then(RepoPath::new);
+    let name = name.ok_or_else(|| failure(format!("{} has no name", file.display()), "name a file"))?;
+    let size = fs::metadata(file).map_or(0, |data| data.len());
+    if size > config.limits.file_bytes {
+        return Err(failure(format!("{} is larger than an index reads", file.display()), "raise COGRAPH_FILE_LIMIT"));
+    }
+    let source = fs::read(file)
+        .map_err(|error| failure(format!("cannot read {}: {error}", file.display()), "check its name and its permissions"))?;
+    let id = match language {
+        Some(language) => grammar::id_of(language),
+        None => grammar::detect(&name, &source, &vec![0; grammar::count()]),
+    };
+    let id = id.ok_or_else(|| Stop::Usage(format!("no such language; --language is one of {}", grammar::names().join(", "))))?;
+    let Explanation { nodes, elsewhere } = extract::explain(id, name.as_str(), &source, extract::Limits::default());
+    let mut said = String::new();
+    for node in nodes.iter().filter(|node| node.is_named || node.is_wrong || tokens) {
+        write_node(&mut said, node);
+    }
+    for (at, fact) in elsewhere {
+        let _ = writeln!(said, "{:>5}:{:<4} (no node) = {}", at.line, at.column + 1, one_line(&fact));
+    }
+    to_stdout(|out| out.write_all(said.as_bytes()))
+}
+
+/// `LINE:COLUMN  FIELD: KIND [ROLE, ...] = FACT, ...`
+fn write_node(said: &mut String, node: &Explained) {
+    let _ = write!(said, "{:>5}:{:<4} {:indent$}", node.at.line, node.at.column + 1, "", indent = node.depth * 2);
+    if let Some(field) = &node.field {
+        let _ = write!(said, "{field}: ");
+    }
+    said.push_str(&node.kind);
+    if node.is_wrong {
+        said.push_str(" (not understood)");
+    }
+    if !node.roles.is_empty() {
+        let _ = write!(said, " [{}]", node.roles.join(", "));
+    }
+    if !node.facts.is_empty() {
+        let _ = write!(said, " = {}", one_line(&node.facts.join(", ")));
+    }
+    said.push('\n');
+}
