@@ -90,3 +90,14 @@ fn reading_a_property_puts_no_function_anywhere() {
     assert!(answer.contains("Holder.__init__") && !answer.contains("Holder.apply"), "{answer}");
     assert!(!answer.contains('='), "{answer}");
 }
+
+#[test]
+fn what_a_variable_with_very_many_references_holds_is_left_open() {
+    let start = "struct ops { int (*go)(int); };\nint act(int x) { return x; }\nstruct ops all = { .go = act };\n\
+                 int use(struct ops *o) { return o->go(1); }\nvoid keep(struct ops *o) {\n";
+    for (reads, expected) in [(10, "~=act:2@4"), (5000, "not followed")] {
+        let text = format!("{start}{}}}\n", "    put(o->go);\n".repeat(reads));
+        let answer = Repository::with(&[("a.c", text.as_bytes())]).asked(&["trace", "use", "--direction", "callees"]);
+        assert!(answer.contains(expected), "{reads}: {answer}");
+    }
+}

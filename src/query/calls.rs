@@ -3,11 +3,12 @@
 //! `trace` and `explore` walk it; both see the same edges.
 
 use std::cell::RefCell;
+use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::held;
+use super::held::{self, Held};
 use super::lookup::Lookup;
 use super::{Certainty, Counts, QueryError, Tests};
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
@@ -93,11 +94,13 @@ pub(super) struct CallGraph<'l, 'q> {
     tests: Tests,
     /// By name: how many unresolved sites have it.
     unresolved: RefCell<FxHashMap<NameKey, u64>>,
+    /// By variable or field: the functions that it may hold.
+    held: RefCell<FxHashMap<SymbolKey, Rc<Held>>>,
 }
 
 impl<'l, 'q> CallGraph<'l, 'q> {
     pub(super) fn new(lookup: &'l Lookup<'q>, kinds: &[SiteKind], dispatch: bool, follow: Certainty, tests: Tests) -> Self {
-        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests, unresolved: RefCell::default() }
+        Self { lookup, kinds: kinds.to_vec(), dispatch, follow, tests, unresolved: RefCell::default(), held: RefCell::default() }
     }
 
     /// Who leads to a symbol.
@@ -189,7 +192,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     /// Takes the calls of variables and fields that functions are put into.
     fn take_held(&self, gathered: &mut Gathered, functions: &[SymbolKey]) -> Result<(), QueryError> {
         for holder in held::holders(self.lookup, functions)? {
-            let degree = held::by(self.lookup, holder)?.certainty();
+            let degree = self.held_by(holder)?.certainty();
             for site in held::calls(self.lookup, holder)? {
                 if self.counts(&site)? {
                     gathered.add(enclosing(&site), Some(Through::Holder(holder)), degree, site, self.follow);
@@ -197,6 +200,16 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             }
         }
         Ok(())
+    }
+
+    /// The functions that a variable or field may hold. Many calls of one body are of the same one.
+    fn held_by(&self, holder: SymbolKey) -> Result<Rc<Held>, QueryError> {
+        if let Some(known) = self.held.borrow().get(&holder) {
+            return Ok(Rc::clone(known));
+        }
+        let held = Rc::new(held::by(self.lookup, holder)?);
+        self.held.borrow_mut().insert(holder, Rc::clone(&held));
+        Ok(held)
     }
 
     fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<Through>) -> Result<(), QueryError> {
@@ -269,13 +282,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 }
             }
             SiteTarget::HeldBy(holder) => {
-                let held = held::by(self.lookup, holder)?;
+                let held = self.held_by(holder)?;
                 let degree = held.certainty();
                 if held.functions.is_empty() || degree > self.follow {
                     gathered.vague(site, degree);
                     return Ok(());
                 }
-                for function in held.functions {
+                for &function in &held.functions {
                     gathered.add(End::Symbol(function), Some(Through::Holder(holder)), degree, site.clone(), self.follow);
                 }
             }

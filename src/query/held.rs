@@ -14,6 +14,8 @@ use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Writes of a variable or field that are looked at. Where there are more, what is held is left open.
 const MOST: usize = 64;
+/// References of a variable or field that are looked through for writes. Where there are more, what is held is left open.
+const MOST_REFERENCES: u32 = 4096;
 /// Lines and references from a write to the value that is written.
 const LINES: u32 = 2;
 const STEPS: usize = 4;
@@ -66,8 +68,12 @@ pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Ve
 
 /// The functions that are put into a variable or field.
 pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryError> {
+    let open = Held { functions: Vec::new(), is_open: true };
     let mut writes: Vec<SiteRow> = Vec::new();
     for key in lookup.same_thing(holder)? {
+        if lookup.symbol(key)?.references > MOST_REFERENCES {
+            return Ok(open);
+        }
         lookup.snapshot.visit_sites_to(key, |site| {
             if site.kind == SiteKind::Write {
                 writes.push(site);
@@ -76,7 +82,7 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
         })?;
     }
     if writes.len() > MOST {
-        return Ok(Held { functions: Vec::new(), is_open: true });
+        return Ok(open);
     }
     let (mut functions, mut is_open) = (FxHashSet::default(), false);
     for write in writes {
