@@ -35,6 +35,9 @@ const MOST_ROW_BYTES: usize = 96 << 20;
 /// Reads of facts after which what was read is let go.
 const MOST_READS: usize = 8_000;
 
+/// Files whose facts stay in memory from one change to the next.
+const MOST_AT_HAND: usize = 512;
+
 /// Bytes of source of the files that a change may concern: their facts are at hand together.
 const MOST_SOURCE_BYTES: u64 = 128 << 20;
 
@@ -191,6 +194,7 @@ impl Resident {
                 *facts = Arc::clone(&NOT_AT_HAND);
             }
         }
+        self.tables.forget_facts(MOST_AT_HAND);
         stopwatch.lap(Phase::Write);
         let laps = stopwatch.laps();
         tracing::debug!(reads = self.archive.reads(), ?laps, "a change is written");

@@ -397,6 +397,15 @@ impl Tables {
         unit.name(unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")].name)
     }
 
+    /// Forgets what was read by need, if that are the facts of more than so many files: they are read again.
+    pub fn forget_facts(&mut self, most: usize) {
+        let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
+        if self.archive.is_some() && self.files.iter().filter(is_at_hand).nth(most).is_some() {
+            self.files.iter_mut().for_each(|file| file.content = OnceLock::new());
+            self.postings.forget_found();
+        }
+    }
+
     /// Every file with facts. Reads all of them.
     pub(super) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
         self.ids().filter_map(|file| Some((file, self.unit(file)?)))
