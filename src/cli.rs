@@ -10,12 +10,9 @@ mod doctor;
 mod export;
 mod index;
 mod install;
-mod json;
 mod limits;
-mod log;
 mod mcp;
 mod output;
-mod progress;
 mod serve;
 mod token;
 
@@ -34,7 +31,7 @@ use crate::server;
 #[command(version, about, max_term_width = 110, arg_required_else_help = true)]
 struct Arguments {
     #[command(flatten)]
-    log: log::LogArguments,
+    log: output::log::LogArguments,
     #[command(subcommand)]
     command: Command,
 }
@@ -123,7 +120,7 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let level = log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
+    let level = output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
     let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::json::quoted;
+use crate::cli::output::json::quoted;
 use crate::config::User;
 
 /// The name under which this server stands in the lists.

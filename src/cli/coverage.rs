@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::Stop;
-use super::json::Object;
 use super::output::to_stdout;
+use crate::cli::output::json::Object;
 use crate::config::Config;
 use crate::extract::{self, Coverage};
 use crate::grammar;

@@ -7,9 +7,9 @@ mod servers;
 use std::io::Write;
 use std::time::Duration;
 
-use super::json::Object;
 use super::output::{shown, to_stdout};
 use super::{RootArgument, Stop};
+use crate::cli::output::json::Object;
 use crate::config::{Config, ConfigError, User};
 use crate::index;
 use crate::server::one_line;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Stop;
-use super::json::Object;
 use super::output::{bytes, grouped, note, percent, shown, to_stdout};
-use super::progress::Display;
+use crate::cli::output::json::Object;
+use crate::cli::output::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
 use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool};

@@ -190,7 +190,7 @@ impl Shared {
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };
-            let ended = super::workers::guarded(|| match &job.changes {
+            let ended = crate::index::build::workers::guarded(|| match &job.changes {
                 Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
                 None => refresh(&job.location, WRITER_PATIENCE, &run),
             });
@@ -232,7 +232,7 @@ impl Shared {
         // Somebody works on the files: the next change shall cost what it concerns.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match super::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
+            match crate::index::build::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),

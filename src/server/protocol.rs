@@ -1,22 +1,30 @@
 //! The two eras of the protocol: what a request means in each and what an answer looks like. `initialize` selects a version
 //! for the process; a request that carries a version in its `_meta` is served by itself. Touches no store and no tool.
 
+pub(super) mod completion;
+pub(super) mod external_tools;
+#[cfg(feature = "faults")]
+pub(super) mod fixtures;
+pub(super) mod prompts;
+pub(super) mod resources;
 mod shape;
+pub(super) mod subscriptions;
 
-use super::completion::{self, Subject};
-use super::foreign::{self, MoreTools};
-use super::message::{ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
-use super::prompts;
-use super::registry;
-use super::resources::{self, BadAddress, Question};
-use super::roots::PATH_BYTES;
-use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
 use crate::faults::{self, Fault, planted};
+use crate::server::jsonrpc::message::{
+    ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
+};
+use crate::server::tools::table;
+use crate::server::workspace::roots::PATH_BYTES;
+use completion::Subject;
+use external_tools::MoreTools;
+use resources::{BadAddress, Question};
 use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use subscriptions::{MOST_ADDRESSES, Wanted};
 
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
@@ -76,7 +84,7 @@ pub(super) enum Method {
 #[derive(Debug)]
 pub(super) struct Call {
     /// The tool.
-    pub(super) tool: &'static registry::Tool,
+    pub(super) tool: &'static table::Tool,
     /// Its arguments, unchecked.
     pub(super) arguments: Map<String, Value>,
     /// What its answer is made into.
@@ -150,7 +158,7 @@ impl Session {
         more: Option<&MoreTools>,
     ) -> Result<Method, RpcError> {
         #[cfg(feature = "faults")]
-        if let Some(method) = super::fixtures::method(era, method, &params) {
+        if let Some(method) = crate::server::protocol::fixtures::method(era, method, &params) {
             return Ok(method);
         }
         match (era, method) {
@@ -190,11 +198,11 @@ impl Session {
         let arguments = object(&mut params, "arguments")?;
         let name = text(&params, "name", "the name of a tool")?;
         if more.is_some_and(|more| more.has(name)) {
-            let (arguments, progress_token) = (foreign::carried(name, arguments), progress_token(&params));
-            return Ok(Method::Call(Call { tool: &foreign::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
+            let (arguments, progress_token) = (external_tools::carried(name, arguments), progress_token(&params));
+            return Ok(Method::Call(Call { tool: &external_tools::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
         }
         let hidden = (self.is_peer && name == complete::TOOL.name).then_some(&complete::TOOL);
-        let tool = registry::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
+        let tool = table::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, table::unknown_tool(name)))?;
         let purpose = if self.is_peer { Purpose::Peer } else { Purpose::Tool };
         Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(&params) }))
     }
@@ -218,7 +226,7 @@ impl Session {
             "protocolVersion": version,
             "capabilities": capabilities(tools_change),
             "serverInfo": server_info(),
-            "instructions": registry::INSTRUCTIONS,
+            "instructions": table::INSTRUCTIONS,
         });
         if self.is_peer {
             result["_meta"] = json!({PEER_KEY: {"build": faults::build()}});
@@ -268,7 +276,7 @@ static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
         let result = json!({
             "supportedVersions": supported(),
             "capabilities": capabilities(tools_change),
-            "instructions": registry::INSTRUCTIONS,
+            "instructions": table::INSTRUCTIONS,
         });
         shaped_list(Era::Stateless, result)
     })
@@ -297,7 +305,7 @@ impl List {
     }
 }
 
-static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", registry::listing()));
+static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", table::listing()));
 static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
 static PROMPTS: LazyLock<List> = LazyLock::new(|| List::new("prompts", prompts::listing()));
 static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));

@@ -2,18 +2,19 @@
 //! index runs, watches and permits they share. This file waits for clients and for reasons to end.
 
 pub(super) mod http;
-mod place;
 pub(super) mod sessions;
+pub(super) mod socket_lock;
+pub(super) mod spawn;
 
-use super::allocator;
-use super::dispatch::{Event, until};
-use super::log;
-use super::shutdown;
 use super::{Options, Shared};
+use crate::server::base::allocator;
+use crate::server::base::log;
+use crate::server::session::dispatch::{Event, until};
+use crate::server::session::shutdown;
 use http::Http;
 pub use http::{BearerToken, HttpListening};
-use place::Place;
 use sessions::Sessions;
+use socket_lock::Place;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;

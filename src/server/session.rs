@@ -1,10 +1,13 @@
 //! One client from its first byte to its last: the threads at the two ends of its stream and the dispatcher between them. Knows
 //! nothing of where the stream comes from: standard input and output, a socket, or one end of a pair inside the process.
 
-use super::dispatch::{Channels, Dispatcher, Ending, Event, Process};
-use super::limits::Limits;
+pub(super) mod dispatch;
+pub(super) mod shutdown;
+
 use super::tools::Tools;
-use super::{reader, writer};
+use crate::server::base::limits::Limits;
+use crate::server::transport::{reader, writer};
+use dispatch::{Channels, Dispatcher, Ending, Event, Process};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! From a tool and its arguments to a reply: finds the repository, asks the question, has the answer rendered. The same for
 //! every caller; the dispatcher and the command line differ only in the `Host` they bring.
 
+pub(super) mod arguments;
 pub(super) mod complete;
 pub(in crate::server) mod explore;
 pub(super) mod grep;
@@ -11,27 +12,28 @@ pub(super) mod search;
 pub(super) mod show;
 pub(super) mod sql;
 pub(super) mod status;
+pub(super) mod table;
 pub(super) mod trace;
 
 pub(super) mod failure;
 
-use super::admission::Class;
-use super::arguments::Arguments;
-use super::budget::Page;
-use super::escape;
-use super::foreign::MoreTools;
-use super::observe::{Activity, ServerState};
-use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
-use super::repositories::{About, Readiness, Repositories, Unavailable};
-use super::{render, reply};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::query::{self, Certainty, QueryError, ReadFile, Tests, Unread};
+use crate::server::answers::budget::Page;
+use crate::server::answers::{render, reply};
+use crate::server::base::escape;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::protocol::external_tools::MoreTools;
+use crate::server::workspace::metrics::{Activity, ServerState};
+use crate::server::workspace::repositories::{About, Readiness, Repositories, Unavailable};
 use crate::store::Snapshot;
+use arguments::Arguments;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use table::{DEFAULT_BUDGET, Parameter, Shape, Tool};
 
 /// What a call gives back.
 #[derive(Clone, PartialEq, Eq, Debug)]

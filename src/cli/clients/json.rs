@@ -9,7 +9,7 @@ use jsonc_parser::{
 };
 
 use super::Entry;
-use crate::cli::json::quoted;
+use crate::cli::output::json::quoted;
 
 /// The mark that some editors put in front of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';

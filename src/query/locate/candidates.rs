@@ -8,8 +8,8 @@ use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::FileWords;
 use crate::query::QueryError;
-use crate::query::filter::FileFilter;
-use crate::query::lookup::Lookup;
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::FileKey;
 
 /// So many times as many files are looked at for what kind of code they are.

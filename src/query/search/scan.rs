@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use super::matching::Pattern;
 use super::{Filter, Match, Matches, NameFound, SearchMode, around};
-use crate::query::{QueryError, text};
+use crate::query::{QueryError, names::text};
 use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
 /// Runs of names that are looked through for names that fit.

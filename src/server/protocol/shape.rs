@@ -2,11 +2,11 @@
 //! result or an error of the protocol.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
-use crate::server::escape::SafeLine;
-use crate::server::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
-use crate::server::requests::Answer;
-use crate::server::resources::MIME_TYPE;
-use crate::server::subscriptions;
+use crate::server::base::escape::SafeLine;
+use crate::server::jsonrpc::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
+use crate::server::jsonrpc::requests::Answer;
+use crate::server::protocol::resources::MIME_TYPE;
+use crate::server::protocol::subscriptions;
 use crate::server::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl Purpose {
                 Ok(shaped(era, result))
             }
             #[cfg(feature = "faults")]
-            Self::Fixture => crate::server::fixtures::unpack(&reply).map(|result| match result.get("resultType") {
+            Self::Fixture => crate::server::protocol::fixtures::unpack(&reply).map(|result| match result.get("resultType") {
                 Some(_) => result.to_string(),
                 None => shaped(era, result),
             }),

@@ -4,9 +4,9 @@
 use super::{Answer, Ground, Handler};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{CONTROL_DEADLINE, Parameter, Shape, Tool};
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::table::{CONTROL_DEADLINE, Parameter, Shape, Tool};
 
 /// Completions that the protocol allows in one answer.
 const MOST_VALUES: usize = 100;

@@ -2,9 +2,9 @@
 
 use super::{Answer, Ground, Handler};
 use crate::query::{self, OverviewParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::table::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "overview",

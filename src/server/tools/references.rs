@@ -3,12 +3,12 @@
 use super::{Answer, Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::server::render::elsewhere::Unused;
-use crate::server::render::references::Found;
-use crate::server::render::several;
+use crate::server::answers::render::elsewhere::Unused;
+use crate::server::answers::render::references::Found;
+use crate::server::answers::render::several;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::table::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {

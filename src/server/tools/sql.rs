@@ -2,10 +2,10 @@
 
 use super::{Answer, Ground, Handler};
 use crate::query::{self, QueryError, SqlParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use crate::server::reply;
+use crate::server::answers::reply;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::table::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "sql",

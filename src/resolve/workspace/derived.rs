@@ -1,0 +1,239 @@
+//! What is said about types outside of their bodies, gathered from the files of a family of languages that understand each other:
+//! members, interfaces, and which interfaces have a method.
+//!
+//! The stages are in order: nested types find the types that they belong to (`nest`), members theirs (`extend`), interfaces their
+//! methods (`structural`). Each sees what those before it found, so that the result does not depend on when it is made.
+
+use super::tables::Tables;
+use crate::grammar::Language;
+use crate::model::facts::LocalSymbol;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::workspace::footprint::Asking;
+use crate::resolve::{Name, Program, Resolver, Symbols, members::structural};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// The tables of all families.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Derived {
+    /// Members that are defined outside of their type's body.
+    pub(in crate::resolve) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
+    /// The type of each member that is defined outside of its type's body.
+    pub(in crate::resolve) containers: FxHashMap<SymbolRef, SymbolRef>,
+    /// Interfaces that types implement outside of their header.
+    pub(in crate::resolve) implemented: FxHashMap<SymbolRef, Symbols>,
+    /// Interfaces from outside that types implement outside of their header, by name.
+    pub(in crate::resolve) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
+    /// Members that types from outside gain here, by the type's name.
+    pub(in crate::resolve) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
+    /// Interfaces that are satisfied by having their methods, by the name of one of these.
+    pub(in crate::resolve) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
+    /// What the families' files say, by family.
+    families: BTreeMap<&'static str, Family>,
+}
+
+/// What the files of a family say.
+#[derive(Debug, Default)]
+struct Family {
+    /// Nested types with the types around them.
+    nested: Vec<(SymbolRef, SymbolRef)>,
+    found: Found,
+    interfaces: Vec<(Name, SymbolRef)>,
+    /// What was looked at to find that out.
+    asked: Asking,
+}
+
+/// What files say about types that are not theirs.
+#[derive(Debug, Default)]
+struct Found {
+    /// Members with their types.
+    members: Vec<(SymbolRef, SymbolRef)>,
+    /// Types with interfaces that they implement.
+    implemented: Vec<(SymbolRef, SymbolRef)>,
+    /// The same for interfaces from outside.
+    outside: Vec<(SymbolRef, Box<str>)>,
+    /// Types from outside with members that they gain.
+    gained: Vec<(Box<str>, SymbolRef)>,
+}
+
+impl Derived {
+    /// Whether what a family's files say was found out with the help of something that is `altered`.
+    pub(in crate::resolve) fn rests_on(&self, is_altered: impl Fn(&Asking) -> bool) -> bool {
+        self.families.values().any(|family| is_altered(&family.asked))
+    }
+}
+
+/// Whether a file says anything here: only such files are read.
+pub(super) fn says_anything(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
+    let is_interface = |kind| kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural;
+    facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_interface(symbol.kind))
+}
+
+/// Works out again what the files of some families say; of the others it stays. `is_touched` chooses families.
+pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
+    let before = std::mem::take(&mut tables.derived);
+    let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
+    for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
+        speakers.entry(crate::resolve::imports::family(language)).or_default().push(file);
+    }
+    let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
+    let (mut left, mut again) = (before.families, Vec::new());
+    for (family, files) in speakers {
+        match left.remove(family).filter(|_| !is_touched(family)) {
+            Some(known) => drop(families.insert(family, known)),
+            None => again.push((family, files)),
+        }
+    }
+    tables.join(&[]);
+    // Families know nothing of each other, so that their order means nothing.
+    for family in families.values() {
+        family.put_nested(tables);
+        family.put_found(tables);
+    }
+    for (family, files) in &again {
+        let nested = nest(tables, files);
+        let (found, asked) = tables.looked_at(|program| find(program, files));
+        let own = Family { nested, found, asked, interfaces: Vec::new() };
+        own.put_found(tables);
+        families.insert(family, own);
+    }
+    let members = families.values().flat_map(|family| &family.found.members);
+    let joined: Vec<_> = members.filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member))).collect();
+    tables.join(&joined);
+    for (family, files) in &again {
+        let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
+        let own = families.get_mut(family).expect("it was put in above");
+        own.interfaces = interfaces;
+        own.asked.questions.extend(asked.questions);
+    }
+    for (name, interface) in families.values().flat_map(|family| &family.interfaces) {
+        tables.derived.interfaces.entry(*name).or_default().push(*interface);
+    }
+    tables.derived.families = families;
+}
+
+impl Family {
+    fn put_nested(&self, tables: &mut Tables) {
+        for (member, owner) in &self.nested {
+            add_member(tables, *member, *owner);
+        }
+    }
+
+    fn put_found(&self, tables: &mut Tables) {
+        for (member, owner) in &self.found.members {
+            if !tables.derived.containers.contains_key(member) {
+                add_member(tables, *member, *owner);
+            }
+        }
+        for (outside, member) in &self.found.gained {
+            let name = tables.name_of(*member);
+            tables.derived.gained.entry(outside.clone()).or_default().entry(name).or_default().push(*member);
+        }
+        for (owner, interface) in &self.found.outside {
+            let interfaces = tables.derived.implemented_outside.entry(*owner).or_default();
+            if !interfaces.contains(interface) {
+                interfaces.push(interface.clone());
+            }
+        }
+        for (owner, interface) in &self.found.implemented {
+            let interfaces = tables.derived.implemented.entry(*owner).or_default();
+            if !interfaces.contains(interface) {
+                interfaces.push(*interface);
+            }
+        }
+    }
+}
+
+fn add_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
+    let name = tables.name_of(member);
+    tables.derived.extensions.entry(owner).or_default().entry(name).or_default().push(member);
+    tables.derived.containers.insert(member, owner);
+}
+
+fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
+    let name = tables.name_of(member);
+    tables.derived.containers.remove(&member);
+    let Some(members) = tables.derived.extensions.get_mut(&owner) else { return };
+    if let Some(of_name) = members.get_mut(&name) {
+        of_name.retain(|other| *other != member);
+        if of_name.is_empty() {
+            members.remove(&name);
+        }
+    }
+    if members.is_empty() {
+        tables.derived.extensions.remove(&owner);
+    }
+}
+
+/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
+/// around it, so this goes on until nothing changes.
+fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
+    let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    for _ in 0..8 {
+        let (found, _) = tables.looked_at(|program| nested(program, files));
+        if found == known {
+            break;
+        }
+        for (member, owner) in &known {
+            remove_member(tables, *member, *owner);
+        }
+        for (member, owner) in &found {
+            add_member(tables, *member, *owner);
+        }
+        known = found;
+    }
+    known
+}
+
+fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
+    let mut resolver = Resolver::new(program, FileId(0));
+    let mut found = Vec::new();
+    for &file in files {
+        let unit = program.known(file);
+        if !unit.language.manifest.resolution.declarations {
+            continue;
+        }
+        resolver.begin(file);
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if symbol.kind.is_type()
+                && symbol.owner.is_some()
+                && let Some(owner) = resolver.named_type(file, symbol.owner)
+            {
+                found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            }
+        }
+    }
+    found
+}
+
+fn find(program: &Program<'_>, files: &[FileId]) -> Found {
+    let mut found = Found::default();
+    let mut resolver = Resolver::new(program, FileId(0));
+    for &file in files {
+        let unit = program.known(file);
+        resolver.begin(file);
+        let mut previous = None;
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if !symbol.owner.is_some() {
+                continue;
+            }
+            let Some(owner) = resolver.named_type(file, symbol.owner) else {
+                if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
+                    found.gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                }
+                continue;
+            };
+            found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
+                match resolver.named_type(file, symbol.implements) {
+                    Some(interface) => found.implemented.push((owner, interface)),
+                    None => {
+                        found.outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface)))
+                    }
+                }
+            }
+            previous = Some((symbol.owner, symbol.implements));
+        }
+    }
+    found
+}

@@ -1,0 +1,5 @@
+//! The repositories that a client works on: roots, open stores, watches, index runs, metrics.
+
+pub(super) mod metrics;
+pub(super) mod repositories;
+pub(super) mod roots;
