@@ -50,17 +50,19 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
     let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
     let Some(tree) = parse(language, &cleared.source, end, &[]) else {
-        let lines = walk::text::count_lines(source);
+        let lines = facts::text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
-    let mut walker = walk::Walker::new(language, source, limits, macros::items::Embedded { trees: &nested, end });
+    let mut walker = walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
     walker.made = cleared.made.as_slice();
     walker.walk(tree.root_node());
     walker.moved(&cleared.moved);
     walker.cleared(&cleared);
-    facts::finish::finish(walker.into_facts(), language, path, source)
+    let mut facts = walker.into_facts();
+    bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
+    facts::finish::finish(facts, language, path, source)
 }
 
 /// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.

@@ -8,6 +8,7 @@
 
 mod build;
 mod facts_cache;
+mod fingerprint;
 mod job;
 mod kept;
 mod meant;
@@ -21,13 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+pub use fingerprint::fingerprint;
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
 pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
-pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, fingerprint, freshness};
+pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
 pub use state::residents::Residents;
 pub use worker::{WorkerPool, serve_worker};
 

@@ -18,6 +18,7 @@ mod members;
 mod names;
 mod references;
 mod types;
+mod units;
 mod workspace;
 
 use crate::model::RepoPath;
@@ -26,15 +27,19 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+pub use crate::resolve::incremental::assemble::Known;
+pub use crate::resolve::units::archive::{Archive, Posting};
+pub use crate::resolve::units::footprint::Asked;
+pub use crate::resolve::units::interner::Names;
+pub use crate::resolve::units::partition::Shared;
+pub use crate::resolve::{
+    references::file::Resolved,
+    units::prepared::{Head, Prepared},
+};
 pub use incremental::invalidate::{Change, Changed, Listing};
-pub use incremental::partition::Shared;
-use names::namespaces::Wanted;
-pub use workspace::archive::{Archive, Posting};
-pub use workspace::footprint::Asked;
-pub use workspace::interner::Names;
 pub use workspace::packed::Entry;
 use workspace::program::Program;
-pub use workspace::tables::{Head, Known, Prepared, Resolved, Tables};
+pub use workspace::tables::Tables;
 
 /// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +57,19 @@ pub struct Name(u32);
 /// Symbols that share a name in one place: overloads, or a single one.
 type Symbols = SmallVec<[SymbolRef; 2]>;
 
+/// Which of the things that have a name are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Wanted {
+    /// What can be called.
+    Callables,
+    /// Everything else.
+    Others,
+    /// What is no module and no namespace.
+    NoModules,
+    /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
+    Types,
+}
+
 /// Answers for one file; what it has found out about types stays with it.
 struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
@@ -64,13 +82,13 @@ struct Resolver<'p, 'a> {
     /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
     absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
     /// What types have under names, for each kind of symbol that is looked for.
-    members: FxHashMap<(SymbolRef, Name, Option<Wanted>), members::lookup::Member>,
+    members: FxHashMap<(SymbolRef, Name, Option<Wanted>), crate::resolve::types::ty::Member>,
     generic: FxHashMap<SymbolRef, std::rc::Rc<[(types::generics::Parameter, usize)]>>,
     /// The constructors that files write, by the scopes that they are in.
     constructors: FxHashMap<FileId, std::rc::Rc<FxHashMap<crate::model::facts::ScopeId, Symbols>>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
     /// What namespaces have under names that is no declaration.
-    defined: FxHashMap<(workspace::linkage::Space, Name), Symbols>,
+    defined: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
     /// Sets of symbols with the definitions in the place of declarations.
     established: FxHashMap<Symbols, Symbols>,
     /// Sets of symbols with each signature once.
@@ -78,15 +96,15 @@ struct Resolver<'p, 'a> {
     /// What a symbol of another file may as well be; empty where it is the only one.
     variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
     /// What names that nothing included declares are linked to.
-    linked: FxHashMap<(workspace::linkage::Space, Name), Option<SymbolRef>>,
+    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
-    reach: FxHashMap<FileId, std::rc::Rc<workspace::footprint::Files>>,
-    seen: FxHashMap<(FileId, workspace::linkage::Space, Name), Symbols>,
+    reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::Files>>,
+    seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
     /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
-    budget: workspace::bounds::Budget,
+    budget: crate::resolve::units::bounds::Budget,
     /// Whether values are passed over: a type or module is looked for.
     types_only: bool,
     /// Which of the things that have a name are looked for, where not all are.
@@ -118,7 +136,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             seen: FxHashMap::default(),
             assigned: FxHashMap::default(),
             depth: 0,
-            budget: workspace::bounds::Budget::default(),
+            budget: crate::resolve::units::bounds::Budget::default(),
             types_only: false,
             wanted: None,
         }

@@ -45,9 +45,11 @@ pub use proxy::federation::{Name, RegistryError, Upstreams};
 pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
 pub use tools::arguments::Arguments;
-pub use tools::table::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
-pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
-pub use workspace::metrics::{CallState, ServerState};
+pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
+pub use tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Parameter, Shape, Tool};
+pub use tools::{Form, Outcome, Reply, call};
+pub use workspace::host::Host;
+pub use workspace::metrics::{CallState, ProgressReport, ServerState};
 pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
 
 use crate::config::{Config, ConfigError, WorkerCommand};
@@ -163,7 +165,7 @@ fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tool
     let stream = transport::stdio::take()?;
     base::log::take_panics();
     let session = Session::new();
-    session::shutdown::on_signal(session.events.clone(), limits.signal_grace)?;
+    session::shutdown::on_signal(session.events.clone(), || Event::Terminate, limits.signal_grace)?;
     let tools = tools(&session.events);
     let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;

@@ -22,25 +22,28 @@ mod name_index;
 mod read;
 mod update;
 
-pub use build::{Amendment, BuildInfo, KnownRows, Outline, Places, Published, carry_over, publish, publish_files};
+pub use build::{BuildInfo, Outline, Places, Published, publish, publish_files};
 pub use format::error::{StoreError, StoreErrorKind};
 pub use format::location::{Location, Version, WriterLock};
 pub use format::rows::{
-    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
-    SymbolKey, SymbolRow,
+    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow,
+    SiteTarget, SymbolHead, SymbolKey, SymbolRow,
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::views::{VIEWS, View};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, make_room};
 pub use lifecycle::seed::adopt;
-pub use name_index::cursor::{NameRuns, NameWalk};
+pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;
 pub use name_index::names::{NameEntry, NameRank};
 pub use read::connection::{Snapshot, Store};
+pub use read::control::{MEMORY_BYTES, PATTERN_BYTES};
+pub use read::name_cache::NameRuns;
 pub use read::order::{FileRank, KeyOrder, SiteRank, SymbolRank};
 pub use read::path_table::{FileMark, PathTable};
 pub use read::pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
-pub use read::sandbox::{MEMORY_BYTES, PATTERN_BYTES, SqlOutcome, SqlValue, VALUE_BYTES};
-pub use read::snapshot::{NamedInside, SymbolHead};
+pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
+pub use update::amendment::{Amendment, KnownRows};
+pub use update::delta::carry_over;
 pub use update::restamp::restamp;

@@ -2,4 +2,6 @@
 
 pub(super) mod builder;
 pub(super) mod coverage;
+pub(super) mod exports;
 pub(super) mod finish;
+pub(super) mod text;

@@ -4,20 +4,20 @@ pub(super) mod children;
 pub(super) mod context;
 pub(super) mod rule_choice;
 pub(super) mod surroundings;
-pub(super) mod text;
 pub(super) mod unruled;
 
 use super::Limits;
 use crate::extract::facts::builder::Builder;
-use crate::extract::imports::export::ExportList;
-use crate::extract::macros::items::Embedded;
+use crate::extract::facts::exports::{self, ExportList};
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind};
 use children::Lister;
-pub(super) use context::{Callable, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
+pub(super) use context::{
+    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings, Usage, Wrapper,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -128,8 +128,8 @@ impl<'t> Walker<'t> {
 
     pub(super) fn into_facts(self) -> FileFacts {
         let mut facts = self.build.into_facts();
-        crate::extract::imports::export::mark_exports(&mut facts, &self.exported_names);
-        crate::extract::imports::export::apply_list(&mut facts, &self.export_list);
+        exports::mark_exports(&mut facts, &self.exported_names);
+        exports::apply_list(&mut facts, &self.export_list);
         facts
     }
 

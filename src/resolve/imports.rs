@@ -18,43 +18,13 @@ use crate::grammar::{Language, ModuleSystem};
 use crate::model::RepoPath;
 use crate::model::facts::{Import, ImportId};
 use crate::model::graph::FileId;
-use crate::resolve::workspace::tables::{Head, Tables};
-use crate::resolve::workspace::unit::Unit;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
+use crate::resolve::units::unit::Unit;
+use crate::resolve::{units::prepared::Head, workspace::tables::Tables};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
-
-/// A module: a file, or a package that has no file of its own or several.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(super) enum Module {
-    File(FileId),
-    /// Position in the table of packages.
-    Package(u32),
-}
-
-/// Where an import leads.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum ImportTarget {
-    /// Out of the repository: the module's name.
-    External(Box<str>),
-    /// To a module, and from there along names.
-    Path { module: Module, path: Box<[Name]> },
-}
-
-impl ImportTarget {
-    fn module(module: Module) -> Self {
-        ImportTarget::Path { module, path: Box::default() }
-    }
-
-    /// The file it leads to or through.
-    pub(super) fn file(&self) -> Option<FileId> {
-        match self {
-            ImportTarget::Path { module: Module::File(file), .. } => Some(*file),
-            _ => None,
-        }
-    }
-}
 
 /// A package: files that share a folder or a declared name, of languages that understand each other.
 #[derive(Debug)]
@@ -306,9 +276,11 @@ fn is_beside(head: &Head) -> bool {
     suffix.is_some_and(|suffix| head.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
 }
 
-/// Languages of one family understand each other's modules.
-pub(super) fn family(language: &Language) -> &str {
-    language.manifest.family.as_deref().unwrap_or(language.name)
+impl Tables {
+    /// Where the imports of a file lead.
+    pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &[ImportTarget] {
+        self.modules.targets(file, || targets(&Program::over(self), file))
+    }
 }
 
 /// Finds where the imports of a file lead.

@@ -2,6 +2,7 @@
 
 pub(super) mod conditions;
 pub(super) mod definition;
+pub(super) mod linkage;
 pub(super) mod namespaces;
 pub(super) mod paths;
 pub(super) mod scopes;

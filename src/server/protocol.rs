@@ -15,10 +15,11 @@ use crate::faults::{self, Fault, planted};
 use crate::server::jsonrpc::message::{
     ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
 };
+use crate::server::tools::MoreTools;
 use crate::server::tools::table;
+use crate::server::tools::tool::Tool;
 use crate::server::workspace::roots::PATH_BYTES;
 use completion::Subject;
-use external_tools::MoreTools;
 use resources::{BadAddress, Question};
 use serde_json::{Map, Value, json};
 use shape::shaped;
@@ -84,7 +85,7 @@ pub(super) enum Method {
 #[derive(Debug)]
 pub(super) struct Call {
     /// The tool.
-    pub(super) tool: &'static table::Tool,
+    pub(super) tool: &'static Tool,
     /// Its arguments, unchecked.
     pub(super) arguments: Map<String, Value>,
     /// What its answer is made into.
@@ -301,7 +302,7 @@ impl List {
     /// The same, with tools of others if there are some.
     fn page_or(&self, era: Era, params: &Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
         let page = self.page(era, params)?;
-        Ok(more.map_or(page, |more| Method::Answer(more.page(era).to_owned())))
+        Ok(more.map_or(page, |more| Method::Answer(external_tools::page(more, era).to_owned())))
     }
 }
 

@@ -129,7 +129,7 @@ pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Opti
     log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
-    shutdown::on_signal(event_sender, DRAIN + FLUSH + options.limits.signal_grace)?;
+    shutdown::on_signal(event_sender, || Event::Terminate, DRAIN + FLUSH + options.limits.signal_grace)?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
     let sessions = Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);

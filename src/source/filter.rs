@@ -17,11 +17,13 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::RULES;
 use crate::config::enclosing_root;
 
 /// The largest file of rules that is read.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Files that say in whatever directory they are what the index leaves out.
+pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
 
 /// The file of the rules that git does not share, in the directory of a repository.
 pub(super) const EXCLUDE: &str = "info/exclude";

@@ -5,13 +5,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::filter::{self, EXCLUDE};
+use super::filter::{self, EXCLUDE, RULES};
 use super::stamp;
 use crate::config;
 use crate::model::graph::UNTRUSTED_TIME;
-
-/// Files that say in whatever directory they are what the index leaves out.
-pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
 
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -33,7 +33,6 @@ use crate::store::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, word
 use crate::store::format::statements;
 use crate::store::format::views::VIEWS;
 use crate::store::read::connection::Store;
-pub use crate::store::update::delta::{Amendment, KnownRows, carry_over};
 
 /// What a build says about itself.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,7 @@
 
 pub(super) mod columns;
 pub(super) mod error;
+pub(super) mod front_coding;
 pub(super) mod location;
 pub(super) mod ownership;
 pub(super) mod rows;

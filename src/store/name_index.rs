@@ -2,5 +2,4 @@
 
 pub(super) mod cursor;
 pub(super) mod filter;
-pub(super) mod front_coding;
 pub(super) mod names;

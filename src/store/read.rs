@@ -1,6 +1,9 @@
 //! Reading: connections, snapshots, the pool of open stores, and the sandbox for SQL of users.
 
 pub(super) mod connection;
+pub(super) mod control;
+pub(super) mod meta;
+pub(super) mod name_cache;
 pub(super) mod order;
 pub(super) mod path_table;
 pub(super) mod pool;

@@ -1,8 +1,7 @@
 //! Variables: declarations and assignments, and what becomes of the names they bind.
 
-use crate::extract::definitions::symbols::Definition;
-use crate::extract::walk::text;
-use crate::extract::walk::{Pending, READ, Surroundings, Usage, Walker};
+use crate::extract::facts::text;
+use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};

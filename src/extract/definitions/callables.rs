@@ -1,6 +1,6 @@
 //! Callables with a name: their headers and bodies, and what is current inside of them.
 
-use crate::extract::definitions::symbols::Definition;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{Callable, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, SelfRule};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags};

@@ -1,37 +1,13 @@
 //! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and aliases of types written that way.
 
 use crate::extract::bindings::variables::{Bind, Flow};
-use crate::extract::definitions::symbols::Definition;
+use crate::extract::walk::Definition;
 use crate::extract::walk::children::Children;
-use crate::extract::walk::{Pending, READ, Usage, Walker};
+use crate::extract::walk::{Declared, Pending, READ, Usage, Walker, Wrapper};
 use crate::grammar::{Rule, Selector, TypeRule};
 use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
-
-/// What a declarator adds to the type in front of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Wrapper {
-    Array,
-    Named(String),
-    Function,
-}
-
-/// What a chain of declarators says.
-#[derive(Default)]
-pub(in crate::extract) struct Declared<'t> {
-    pub(in crate::extract) name: Option<Node<'t>>,
-    pub(in crate::extract) params: Option<Node<'t>>,
-    pub(in crate::extract) value: Option<Node<'t>>,
-    /// Arguments that the value is made with.
-    pub(in crate::extract) args: Option<Node<'t>>,
-    /// The result, where it is written behind the parameters.
-    pub(in crate::extract) returns: Option<Node<'t>>,
-    /// The name itself is that of a callable (and not of a pointer to one).
-    pub(in crate::extract) is_callable: bool,
-    /// From the outermost inwards.
-    pub(super) wraps: Vec<Wrapper>,
-}
 
 impl<'t> Walker<'t> {
     pub(in crate::extract) fn declaration(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {

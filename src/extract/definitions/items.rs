@@ -1,6 +1,6 @@
 //! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks, and calls that define.
 
-use crate::extract::definitions::symbols::Definition;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::SymbolKind;

@@ -1,9 +1,9 @@
 //! Definitions: how each becomes a symbol, and what modifiers and decorators say about it.
 
-use crate::extract::walk::text;
-use crate::extract::walk::{Pending, READ, Walker, offset, position};
+use crate::extract::facts::text;
+use crate::extract::walk::{Definition, Pending, READ, Walker, offset, position};
 use crate::grammar::{ConstructorNames, ExportRule, Rule};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use crate::model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -14,24 +14,6 @@ pub(in crate::extract) struct Marks {
     visibility: Option<Visibility>,
     exported: bool,
     constant: bool,
-}
-
-/// A definition that is about to become a symbol.
-pub(in crate::extract) struct Definition<'t> {
-    pub(in crate::extract) name: NameId,
-    pub(in crate::extract) name_node: Node<'t>,
-    pub(in crate::extract) node: Node<'t>,
-    pub(in crate::extract) kind: SymbolKind,
-    /// Where the header ends.
-    pub(in crate::extract) header_end: usize,
-    pub(in crate::extract) has_body: bool,
-}
-
-impl<'t> Definition<'t> {
-    /// The first node of its extent.
-    fn first_node(&self, whole: Node<'t>, pending: &Pending<'t>) -> Node<'t> {
-        pending.start.or(pending.decorators.first().map(|first| first.node)).unwrap_or(whole)
-    }
 }
 
 impl<'t> Walker<'t> {

@@ -2,7 +2,7 @@
 
 use crate::extract::bindings::variables::Flow;
 use crate::extract::definitions::callables::CallableContext;
-use crate::extract::definitions::symbols::Definition;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{Callable, Pending, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags};

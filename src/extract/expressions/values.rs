@@ -1,6 +1,7 @@
 //! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of members or import itself.
 
-use crate::extract::definitions::symbols::{Definition, Marks};
+use crate::extract::definitions::symbols::Marks;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Usage, Walker};
 use crate::grammar::{Pattern, Rule};
 use crate::model::facts::{BindingKind, Expr, ExprId, HELD_AS, LocalSymbol, NameId, ScopeId, ScopeKind, flags};

@@ -1,6 +1,6 @@
 //! The last look at a file's facts: local values need no sites, members find their containers, tests and generated code are marked.
 
-use crate::extract::walk::text;
+use crate::extract::facts::text;
 use crate::grammar::Language;
 use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind, words};
@@ -14,7 +14,6 @@ pub(in crate::extract) fn finish(mut facts: FileFacts, language: &Language, path
     facts.words = words::of_file(path, source);
     facts.generated = is_generated(source);
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
-    crate::extract::bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     drop_local_sites(&mut facts, language);
     facts.sites.list_mut().sort_by_key(|site| site.byte);
     find_containers(&mut facts, language);

@@ -1,11 +1,10 @@
 //! Exports and packages: what a file offers to others, and what it hands on from them.
 
 use super::import::Entry;
+use crate::extract::facts::exports::ExportList;
 use crate::extract::walk::{READ, Walker};
 use crate::grammar::{ImportForm, Rule, Selector};
-use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, flags,
-};
+use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
@@ -142,16 +141,6 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// The names that a file lists for those who import all of it.
-#[derive(Default)]
-pub(in crate::extract) struct ExportList {
-    names: Vec<NameId>,
-    /// Whether there is a list.
-    given: bool,
-    /// Whether more may be on it than is written out.
-    open: bool,
-}
-
 impl<'t> Walker<'t> {
     /// Notes what an assignment at the top of the file says of the list of exported names.
     pub(in crate::extract) fn note_export_list(&mut self, left: Node<'t>, right: Option<Node<'t>>, extends: bool) {
@@ -177,51 +166,6 @@ impl<'t> Walker<'t> {
                 }
                 _ => self.export_list.open = true,
             }
-        }
-    }
-}
-
-/// Makes the names on the list of exports visible to those who import all of a file, and no others.
-pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
-    if !list.given || list.open {
-        return;
-    }
-    for symbol in facts.symbols.iter_mut().filter(|symbol| symbol.scope == ScopeId(0)) {
-        match list.names.contains(&symbol.name) {
-            true => symbol.flags |= flags::EXPORTED,
-            false => symbol.flags &= !flags::EXPORTED,
-        }
-    }
-    for import in facts.imports.iter_mut().filter(|import| import.alias.is_some() && import.scope == ScopeId(0)) {
-        import.reexport = list.names.contains(&import.alias);
-    }
-}
-
-/// Names that an export list makes visible under another name: exported name and local name.
-pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
-    for &(alias, local) in exported {
-        let symbols = facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
-        for symbol in symbols {
-            symbol.flags |= flags::EXPORTED;
-            if alias.get().is_some_and(|alias| &*facts.names[alias] == "default") {
-                symbol.flags |= flags::DEFAULT_EXPORT;
-            }
-        }
-        if alias != local || !facts.bindings.iter().any(|binding| binding.scope.0 == 0 && binding.name == local) {
-            let value = ExprId::at(facts.exprs.len());
-            facts.exprs.push(Expr::Name(local, ScopeId(0)));
-            facts.positions.push(u32::MAX);
-            facts.bindings.push(Binding {
-                scope: ScopeId(0),
-                block: ScopeId(0),
-                name: alias,
-                kind: BindingKind::Value,
-                from: 0,
-                symbol: LocalSymbol::NONE,
-                import: ImportId::NONE,
-                ty: ExprId::NONE,
-                value,
-            });
         }
     }
 }

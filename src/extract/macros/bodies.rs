@@ -1,7 +1,7 @@
 //! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
 
-use crate::extract::definitions::symbols::Definition;
 use crate::extract::preprocess::Cleared;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{Surroundings, Walker, line, offset, position};
 use crate::grammar::Rule;
 use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};

@@ -5,17 +5,7 @@ use crate::extract::parse;
 use crate::extract::walk::Walker;
 use crate::model::ProblemKind;
 use crate::model::facts::ScopeKind;
-use std::time::Instant;
-use tree_sitter::{Node, Range, Tree};
-
-/// What the parts of a file that are parsed on their own need.
-#[derive(Clone, Copy)]
-pub(in crate::extract) struct Embedded<'t> {
-    /// Their trees, which live as long as that of the file.
-    pub(in crate::extract) trees: &'t typed_arena::Arena<Tree>,
-    /// When parsing the file has to be done.
-    pub(in crate::extract) end: Instant,
-}
+use tree_sitter::{Node, Range};
 
 impl<'t> Walker<'t> {
     /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of `words` and parses.

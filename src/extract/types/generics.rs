@@ -1,6 +1,6 @@
 //! Type parameters and their bounds, written in the header or after it; fields that have only a position.
 
-use crate::extract::definitions::symbols::Definition;
+use crate::extract::walk::Definition;
 use crate::extract::walk::{Usage, Walker, offset};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{BindingKind, ExprId, LocalSymbol, NameId, Run};

@@ -1,8 +1,9 @@
 //! What is current at a place of the pass: the callable, what definitions get from around them, what waits for the next one.
 
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
-use crate::model::{SiteKind, Visibility};
-use tree_sitter::Node;
+use crate::model::{SiteKind, SymbolKind, Visibility};
+use std::time::Instant;
+use tree_sitter::{Node, Tree};
 
 /// What stands around the text of a string.
 pub(in crate::extract) const QUOTES: [char; 3] = ['"', '\'', '`'];
@@ -96,4 +97,55 @@ pub(in crate::extract) struct Decorator<'t> {
     pub(in crate::extract) node: Node<'t>,
     /// What is applied.
     pub(in crate::extract) value: ExprId,
+}
+
+/// What the parts of a file that are parsed on their own need.
+#[derive(Clone, Copy)]
+pub(in crate::extract) struct Embedded<'t> {
+    /// Their trees, which live as long as that of the file.
+    pub(in crate::extract) trees: &'t typed_arena::Arena<Tree>,
+    /// When parsing the file has to be done.
+    pub(in crate::extract) end: Instant,
+}
+
+/// What a declarator adds to the type in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::extract) enum Wrapper {
+    Array,
+    Named(String),
+    Function,
+}
+
+/// What a chain of declarators says.
+#[derive(Default)]
+pub(in crate::extract) struct Declared<'t> {
+    pub(in crate::extract) name: Option<Node<'t>>,
+    pub(in crate::extract) params: Option<Node<'t>>,
+    pub(in crate::extract) value: Option<Node<'t>>,
+    /// Arguments that the value is made with.
+    pub(in crate::extract) args: Option<Node<'t>>,
+    /// The result, where it is written behind the parameters.
+    pub(in crate::extract) returns: Option<Node<'t>>,
+    /// The name itself is that of a callable (and not of a pointer to one).
+    pub(in crate::extract) is_callable: bool,
+    /// From the outermost inwards.
+    pub(in crate::extract) wraps: Vec<Wrapper>,
+}
+
+/// A definition that is about to become a symbol.
+pub(in crate::extract) struct Definition<'t> {
+    pub(in crate::extract) name: NameId,
+    pub(in crate::extract) name_node: Node<'t>,
+    pub(in crate::extract) node: Node<'t>,
+    pub(in crate::extract) kind: SymbolKind,
+    /// Where the header ends.
+    pub(in crate::extract) header_end: usize,
+    pub(in crate::extract) has_body: bool,
+}
+
+impl<'t> Definition<'t> {
+    /// The first node of its extent.
+    pub(in crate::extract) fn first_node(&self, whole: Node<'t>, pending: &Pending<'t>) -> Node<'t> {
+        pending.start.or(pending.decorators.first().map(|first| first.node)).unwrap_or(whole)
+    }
 }

@@ -1,8 +1,7 @@
 //! What stands around definitions and says something about them: type parameters, friends, sections of visibility.
 
-use crate::extract::definitions::declarators::Declared;
 use crate::extract::preprocess::Made;
-use crate::extract::walk::{READ, Surroundings, Usage, Walker};
+use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walker};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
 use crate::model::{SiteKind, Visibility};

@@ -11,6 +11,7 @@ use crate::faults::{Fault, planted};
 use crate::grammar;
 use crate::index::IndexError;
 use crate::index::build::ingest::{self, Examined};
+use crate::index::fingerprint;
 use crate::model::cancel::CancelToken;
 use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 use crate::model::{RepoPath, SkipReason};
@@ -78,13 +79,6 @@ impl ChangeSet {
         };
         touched.iter().map(|file| &file.path).chain(gone)
     }
-}
-
-/// What a store was built by: stored with it, so that other rules or limits mean a new build.
-pub fn fingerprint(limits: &Limits) -> u64 {
-    let own = [grammar::fingerprint(), limits.file_bytes, limits.line_bytes as u64];
-    let bytes: Vec<u8> = own.iter().flat_map(|part| part.to_le_bytes()).collect();
-    xxhash_rust::xxh3::xxh3_64(&bytes)
 }
 
 /// Files that were found to have a store's bytes although their stamps differ from it, so that they are read once and not for

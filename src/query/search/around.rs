@@ -10,10 +10,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::matching::{Pattern, WordSet};
-use super::scan::MAX_RUNS_OF_WORD;
 use super::{Filter, Found, Match};
 use crate::query::QueryError;
 use crate::store::{FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey};
+
+/// Runs of names that are looked through for a word among others that is not asked for alone.
+pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
 /// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
 const MAX_LOOKS: usize = 400;

@@ -5,8 +5,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::around::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
-use super::{Filter, Match, Matches, NameFound, SearchMode, around};
+use super::{Filter, Match, Matches, NameFound, SearchMode};
 use crate::query::{QueryError, names::text};
 use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
@@ -15,9 +16,6 @@ const MAX_RUNS: usize = 300;
 
 /// The same for names that are mistyped: of most of them a few letters are looked at.
 const MAX_RUNS_MISTYPED: usize = 900;
-
-/// The same for a word among others that is not asked for alone.
-pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
 /// So many runs more or less say nothing about which of two words is rarer.
 const FEW_RUNS: usize = 8;

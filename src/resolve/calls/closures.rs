@@ -8,7 +8,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::infer::DEPTH;
 use crate::resolve::types::return_types::unify;
 use crate::resolve::types::ty::Ty;
-use crate::resolve::workspace::unit::Context;
+use crate::resolve::units::contexts::Context;
 use crate::resolve::{Name, Resolver};
 
 /// In tables of type flow: what the first argument of a call is.
@@ -107,7 +107,7 @@ impl Resolver<'_, '_> {
         let facts = self.program.known(file).facts;
         let is_closure = |value: ExprId| {
             let is_object = matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
-            is_object || !crate::resolve::workspace::unit::closures(facts, value).is_empty()
+            is_object || !crate::resolve::units::contexts::closures(facts, value).is_empty()
         };
         let items = &facts.lists[args.range()];
         items.iter().map(|item| if is_closure(*item) { Ty::Unknown } else { self.ty(file, *item) }).collect()

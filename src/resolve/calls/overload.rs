@@ -5,7 +5,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::flags;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::types::builtin_types::last_segment;
-use crate::resolve::types::infer::ARRAY;
+use crate::resolve::types::ty::ARRAY;
 use crate::resolve::types::ty::Ty;
 use crate::resolve::{Resolver, Symbols};
 use std::rc::Rc;

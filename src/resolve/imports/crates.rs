@@ -3,13 +3,14 @@
 
 mod packages;
 
-use super::{ImportTarget, Module, Modules, normal};
+use super::{Modules, normal};
 use crate::grammar::Language;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
+use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::units::unit::Unit;
 use crate::resolve::workspace::tables::Tables;
-use crate::resolve::workspace::unit::Unit;
 use crate::resolve::{Name, Program};
 use packages::Package;
 use rustc_hash::{FxHashMap, FxHasher};

@@ -1,10 +1,11 @@
 //! Declared packages: files say which package they are in; imports name a package and then types in it.
 
-use super::{ImportTarget, Module, Modules, family, item};
+use super::{Modules, item};
 use crate::grammar::Language;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
 use crate::resolve::Program;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let language = program.known(file).language;

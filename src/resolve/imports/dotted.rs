@@ -1,9 +1,10 @@
 //! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
 
-use super::{ImportTarget, Module, Modules, Package, family, item};
+use super::{Modules, Package, item};
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
 use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Name, Program};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,10 +1,11 @@
 //! Package folders: a folder is a package. Its path is that of its module, as the module's own file says, and the folder below.
 
-use super::{ImportTarget, Module, Modules, family};
+use super::Modules;
 use crate::grammar::{self, ModuleSystem};
 use crate::model::facts::Import;
 use crate::model::graph::FileId;
 use crate::resolve::Program;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
 
 /// What the system's project files say.
 #[derive(Debug, Default)]

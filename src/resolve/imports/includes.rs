@@ -1,10 +1,11 @@
 //! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path. One
 //! that is searched outside first is only found in folders that are made to be searched.
 
-use super::{ImportTarget, Module, normal};
+use super::normal;
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
 use crate::resolve::Program;
+use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::workspace::tables::Tables;
 use rustc_hash::FxHashMap;
 

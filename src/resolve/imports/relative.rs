@@ -5,10 +5,11 @@ mod config;
 mod package;
 mod patterns;
 
-use super::{ImportTarget, Module, Modules, item, normal};
+use super::{Modules, item, normal};
 use crate::model::facts::{Import, ImportKind};
 use crate::model::graph::FileId;
 use crate::resolve::Program;
+use crate::resolve::units::import_target::{ImportTarget, Module};
 
 /// What the system's project files say.
 #[derive(Debug, Default)]

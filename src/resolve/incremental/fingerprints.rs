@@ -3,7 +3,7 @@
 
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::imports::Modules;
-use crate::resolve::workspace::footprint::{Altered, Question};
+use crate::resolve::units::footprint::{Altered, Question};
 use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Name, Symbols};
 use rustc_hash::{FxBuildHasher, FxHashMap};

@@ -6,14 +6,20 @@ use crate::model::SymbolKind;
 use crate::model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
 use crate::model::graph::FileId;
 use crate::model::{LanguageId, RepoPath};
-use crate::resolve::imports::{Modules, family, package_with_names};
 use crate::resolve::incremental::fingerprints::{Answers, Links};
-use crate::resolve::incremental::partition::Shared;
-use crate::resolve::workspace::footprint::{Altered, Asked, Files, Question};
+use crate::resolve::units::contexts::contexts;
+use crate::resolve::units::footprint::{Altered, Asked, Files, Question};
+use crate::resolve::units::partition::Shared;
 use crate::resolve::workspace::postings::{self, Own};
-use crate::resolve::workspace::tables::{Content, File, Head, Tables};
-use crate::resolve::workspace::unit::contexts;
-use crate::resolve::{ProjectFile, incremental::interface_hash, workspace::derived};
+use crate::resolve::{ProjectFile, incremental::derive, units::interface_hash};
+use crate::resolve::{
+    imports::{Modules, package_with_names},
+    units::import_target::family,
+};
+use crate::resolve::{
+    units::prepared::{Content, Head},
+    workspace::tables::{File, Tables},
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -251,7 +257,7 @@ impl Tables {
             }
         }
         self.connect();
-        derived::derive(self, |family| has_listing || placement.is_everywhere || touched.contains(family));
+        derive::derive(self, |family| has_listing || placement.is_everywhere || touched.contains(family));
 
         answers.compare(&Answers::of(self), self, altered);
         let numbers = Links::of(self);

@@ -4,11 +4,12 @@ use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, Expr, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::Module;
 use crate::resolve::members::mro::{breadth_first, depth_first, merge};
 use crate::resolve::names::scopes::Visited;
+use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty, TyList, no_types};
-use crate::resolve::workspace::bounds::{BASES, qualified};
+use crate::resolve::units::bounds::{BASES, qualified};
+use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
@@ -465,17 +466,4 @@ fn declared(base: &Ty) -> Option<SymbolRef> {
 
 fn is_module(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
-}
-
-/// What is found under a name.
-#[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Member {
-    Symbols(Symbols),
-    Entity(Entity),
-    /// It exists outside, under this qualified name.
-    Outside(Rc<str>),
-    /// The type is known and has no such member.
-    None,
-    /// Nothing can be said.
-    Unknown,
 }

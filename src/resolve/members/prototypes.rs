@@ -2,8 +2,8 @@
 
 use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::members::lookup::Member;
 use crate::resolve::types::builtin_types::FUNCTION;
+use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;

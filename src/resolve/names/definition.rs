@@ -3,7 +3,7 @@
 use crate::model::SymbolKind;
 use crate::model::facts::{Expr, ExprId, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::workspace::linkage::Space;
+use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Resolver, Symbols};
 use rustc_hash::FxHashSet;
 

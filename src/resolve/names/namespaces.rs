@@ -5,20 +5,7 @@ use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{Step, SymbolKind};
 use crate::resolve::types::ty::{Entity, Ty};
-use crate::resolve::{Name, Resolver};
-
-/// Which of the things that have a name are looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::resolve) enum Wanted {
-    /// What can be called.
-    Callables,
-    /// Everything else.
-    Others,
-    /// What is no module and no namespace.
-    NoModules,
-    /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
-    Types,
-}
+use crate::resolve::{Name, Resolver, Wanted};
 
 impl Resolver<'_, '_> {
     /// Looks a name up among callables only, or among everything else, where the language of `file` keeps them apart. What

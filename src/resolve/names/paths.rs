@@ -3,9 +3,12 @@
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::{self, ImportTarget, Module};
 use crate::resolve::types::ty::Entity;
 use crate::resolve::{Name, Resolver, Symbols};
+use crate::resolve::{
+    imports,
+    units::import_target::{ImportTarget, Module},
+};
 
 impl Resolver<'_, '_> {
     /// What a word that starts a path means at a place.

@@ -3,10 +3,10 @@
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{BindingKind, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::{ImportTarget, Module};
-use crate::resolve::names::namespaces::Wanted;
+use crate::resolve::Wanted;
 use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Entity;
+use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver};
 use smallvec::SmallVec;
 use std::rc::Rc;

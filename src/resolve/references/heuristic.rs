@@ -4,7 +4,7 @@ use super::site::{argument_count, unresolved};
 use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
-use crate::resolve::workspace::footprint::Files;
+use crate::resolve::units::footprint::Files;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
@@ -19,8 +19,9 @@ impl Resolver<'_, '_> {
             return unknown;
         }
         let Some(all) = self.program.members(name) else { return unknown };
-        let family = crate::resolve::imports::family(self.program.known(file).language);
-        let in_family = |symbol: &SymbolRef| crate::resolve::imports::family(self.program.known(symbol.file).language) == family;
+        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
+        let in_family =
+            |symbol: &SymbolRef| crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family;
         // An object without a name of its own is not what an unknown value is likely to be.
         let in_object = |symbol: &SymbolRef| {
             let unit = self.program.known(symbol.file);

@@ -5,10 +5,10 @@ use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::Arguments;
-use crate::resolve::imports::{ImportTarget, Module};
-use crate::resolve::members::lookup::Member;
 use crate::resolve::names::scopes::Visited;
+use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
+use crate::resolve::units::import_target::{ImportTarget, Module};
 use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {

@@ -71,10 +71,10 @@ impl Resolver<'_, '_> {
 
     /// What the top of some file gives a name, where all files see that.
     pub(in crate::resolve) fn defined_anywhere(&self, file: FileId, name: Name) -> Option<Entity> {
-        let family = crate::resolve::imports::family(self.program.known(file).language);
+        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
         let is_seen = |symbol: &SymbolRef| {
             !self.program.symbol(*symbol).container.is_some()
-                && crate::resolve::imports::family(self.program.known(symbol.file).language) == family
+                && crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family
         };
         let found = self.program.named_alone(name)?.iter().copied().filter(is_seen);
         let found: Symbols = found.take(MOST_CANDIDATES + 1).collect();
@@ -89,14 +89,14 @@ impl Resolver<'_, '_> {
         }
         let wants_type = wants_type(site.kind);
         let Some(all) = self.program.named_alone(name) else { return unresolved(Step::NoSuchName) };
-        let family = crate::resolve::imports::family(self.program.known(file).language);
+        let family = crate::resolve::units::import_target::family(self.program.known(file).language);
         let count = argument_count(site.args);
         let fits = |symbol: &SymbolRef| {
             let kind = self.program.symbol(*symbol).kind;
             let is_kind = if wants_type { kind.is_type() } else { kind == SymbolKind::Function || kind.is_type() };
             is_kind
                 && (kind.is_type() || self.accepts(*symbol, count, site.spread))
-                && crate::resolve::imports::family(self.program.known(symbol.file).language) == family
+                && crate::resolve::units::import_target::family(self.program.known(symbol.file).language) == family
         };
         let all: Symbols = all.iter().copied().filter(fits).take(MOST_CANDIDATES + 1).collect();
         if all.is_empty() || all.len() > MOST_CANDIDATES {

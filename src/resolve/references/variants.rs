@@ -5,7 +5,7 @@ use super::site::chosen;
 use crate::grammar::ModuleSystem;
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
-use crate::resolve::workspace::linkage::links_to;
+use crate::resolve::names::linkage::links_to;
 use crate::resolve::{Resolver, Symbols};
 use smallvec::SmallVec;
 use std::rc::Rc;

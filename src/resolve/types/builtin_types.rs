@@ -1,12 +1,12 @@
 //! What values give: their items, keys and parts, what awaiting, unwrapping and entering them yields; for builtin types by table.
 
-use super::infer::{ARRAY, MAPPING};
 use super::ty::{Ty, no_types};
 use crate::grammar::{FlowKind, TypeFlow};
 use crate::model::SymbolKind;
 use crate::model::facts::ExprId;
 use crate::model::graph::FileId;
-use crate::resolve::names::namespaces::Wanted;
+use crate::resolve::Wanted;
+use crate::resolve::types::ty::{ARRAY, MAPPING};
 use crate::resolve::{Name, Resolver};
 use std::rc::Rc;
 

@@ -1,19 +1,15 @@
 //! What type an expression has. Values and types are one language of expressions; `ty` reads one as a value, `type_of` as a type.
 
-use super::ty::{Entity, Ty, no_types};
+use super::ty::{ARRAY, Entity, MAPPING, Ty, no_types};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, GUARD, Run, flags};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::members::lookup::Member;
+use crate::resolve::types::ty::Member;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
 /// Longest chain of expressions that is followed; longer ones have no known type.
 pub(in crate::resolve) const DEPTH: u32 = 80;
-
-/// The names under which arrays, slices and mappings without a name of their own stand in tables of type flow.
-pub(in crate::resolve) const ARRAY: &str = "[]";
-pub(super) const MAPPING: &str = "{}";
 
 impl Resolver<'_, '_> {
     /// The type of an expression's value.

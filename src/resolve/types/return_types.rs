@@ -1,11 +1,12 @@
 //! What callables give back: as declared, or as their returns show, for a receiver and arguments.
 
-use super::infer::{ARRAY, DEPTH, instance_of};
+use super::infer::{DEPTH, instance_of};
 use super::ty::Ty;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Resolver;
+use crate::resolve::types::ty::ARRAY;
 
 impl Resolver<'_, '_> {
     /// The value that decorators put in the place of a callable, where they make one of a type of the repository.

@@ -2,10 +2,13 @@
 
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::Module;
-use crate::resolve::workspace::bounds::{bounded, is_too_large};
+use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
+
+/// The names under which arrays, slices and mappings without a name of their own stand in tables of type flow.
+pub(in crate::resolve) const ARRAY: &str = "[]";
+pub(in crate::resolve) const MAPPING: &str = "{}";
 
 /// What is known of a value.
 #[derive(Clone, PartialEq, Debug)]
@@ -216,4 +219,30 @@ pub(in crate::resolve) enum Entity {
     Local(FileId, smallvec::SmallVec<[BindingId; 2]>),
     /// A name that the language or its library defines.
     Builtin(Name),
+}
+
+/// Nodes of the largest type: what contains a larger one is not known.
+const LARGEST_TYPE: u32 = 2_000;
+
+/// A type that is part of another one, in a box; not known if it is too large.
+fn bounded(ty: Ty) -> Ty {
+    if ty.weight() > LARGEST_TYPE { Ty::Unknown } else { ty }
+}
+
+/// Whether types of so many nodes together are too large to be parts of one.
+fn is_too_large(weight: u32) -> bool {
+    weight > LARGEST_TYPE
+}
+
+/// What is found under a name.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::resolve) enum Member {
+    Symbols(Symbols),
+    Entity(Entity),
+    /// It exists outside, under this qualified name.
+    Outside(Rc<str>),
+    /// The type is known and has no such member.
+    None,
+    /// Nothing can be said.
+    Unknown,
 }

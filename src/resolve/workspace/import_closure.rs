@@ -2,7 +2,7 @@
 //! it is first asked for, and joined to what is reached from each of those.
 
 use crate::model::graph::FileId;
-use crate::resolve::workspace::footprint::{FewFiles, Files};
+use crate::resolve::units::footprint::{FewFiles, Files};
 use std::sync::OnceLock;
 
 /// What so many files import is followed once for all of them.

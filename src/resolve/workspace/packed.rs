@@ -1,12 +1,12 @@
 //! The compact form of what is known of a file without its facts: its head, where its imports lead, and its footprint.
 
-use super::linkage::{Nesting, Space};
-use super::tables::Head;
 use crate::grammar;
 use crate::model::LanguageId;
 use crate::model::facts::{ImportId, LocalSymbol, ScopeId};
 use crate::model::packed::{Pass, Reader, Writer};
-use crate::resolve::workspace::footprint::{Asked, Question};
+use crate::resolve::units::footprint::{Asked, Question};
+use crate::resolve::units::prepared::Head;
+use crate::resolve::units::{space::Space, spaces::Nesting};
 use std::sync::Arc;
 
 /// What is known of a file without its facts. Files are by their keys.

@@ -2,15 +2,14 @@
 //! makes them in memory and writes them down; a change looks them up where they were written, and adds what files say that
 //! have changed since.
 
-use super::archive::{Archive, Posting};
-use super::linkage::names_in_spaces;
-use super::unit::Unit;
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
-use crate::resolve::workspace::footprint::Question;
+use crate::resolve::units::archive::{Archive, Posting};
+use crate::resolve::units::footprint::Question;
+use crate::resolve::units::unit::Unit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -190,4 +189,19 @@ impl Postings {
         lists.sort_unstable_by_key(|(list, _)| *list);
         lists
     }
+}
+
+/// The names that a file puts into namespaces, as questions whose answers they are part of, with their symbols.
+fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
+    let put = move |binding: &'u crate::model::facts::Binding| {
+        let space = unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
+        (!is_member_elsewhere(&unit, binding.symbol)).then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
+    };
+    let any = !unit.spaces.scopes.is_empty();
+    unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
+}
+
+/// A member that is defined outside of its type's body.
+fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
+    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
 }

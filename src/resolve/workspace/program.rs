@@ -1,16 +1,19 @@
 //! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
 //! result of a file may depend on goes through here.
 
-use super::linkage::Space;
 use super::tables::Tables;
-use super::unit::Unit;
 use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::{ImportTarget, Module, Modules};
-use crate::resolve::workspace::footprint::{Asking, Files, Question};
+use crate::resolve::units::footprint::{Asking, Files, Question};
+use crate::resolve::units::space::Space;
+use crate::resolve::units::unit::Unit;
 use crate::resolve::{Name, Symbols};
+use crate::resolve::{
+    imports::Modules,
+    units::import_target::{ImportTarget, Module},
+};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
@@ -28,12 +31,12 @@ pub(in crate::resolve) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub(super) fn over(tables: &'a Tables) -> Self {
+    pub(in crate::resolve) fn over(tables: &'a Tables) -> Self {
         Self { tables, own: None, own_asked: Cell::default(), spaces_asked: Cell::default(), asked: RefCell::default() }
     }
 
     /// A view for the resolution of one file.
-    pub(super) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
+    pub(in crate::resolve) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
         let program = Self { own: Some((file, unit)), ..Self::over(tables) };
         // In languages that paste files into each other there is a question about nearly every name.
         program.asked.borrow_mut().questions.reserve(unit.table.names.len());
@@ -41,7 +44,7 @@ impl<'a> Program<'a> {
     }
 
     /// What was asked.
-    pub(super) fn into_asking(self) -> Asking {
+    pub(in crate::resolve) fn into_asking(self) -> Asking {
         let mut asked = self.asked.into_inner();
         if let Some((own, _)) = self.own.filter(|_| self.own_asked.get()) {
             asked.facts.insert(own);
@@ -177,7 +180,7 @@ impl<'a> Program<'a> {
     }
 
     /// Says that a file is searched for by the last part of a path.
-    pub(super) fn asks_for_included(&self, path: &str) {
+    pub(in crate::resolve) fn asks_for_included(&self, path: &str) {
         self.ask(Question::included(path.rsplit('/').next().unwrap_or(path)));
     }
 
@@ -193,7 +196,7 @@ impl<'a> Program<'a> {
     }
 
     /// The file that an import leads to or through.
-    pub(super) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
+    pub(in crate::resolve) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
         self.import_target(file, import).file()
     }
 
@@ -292,8 +295,17 @@ impl<'a> Program<'a> {
     }
 
     /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.
-    pub(super) fn spaces(&self) -> &'a super::linkage::Linkage {
+    pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
         self.spaces_asked.set(true);
         &self.tables.linkage
+    }
+}
+
+impl Tables {
+    /// What a look at the program gives, and what was asked for it.
+    pub(in crate::resolve) fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asking) {
+        let program = Program::over(self);
+        let made = make(&program);
+        (made, program.into_asking())
     }
 }

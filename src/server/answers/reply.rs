@@ -9,8 +9,7 @@ use crate::model::facts::flags;
 use crate::query::search::Match;
 use crate::query::show::Excerpt;
 use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
-use crate::server::workspace::repositories::Stale;
-use crate::store::Identity;
+use crate::server::workspace::repositories::Opened;
 use serde_json::{Value, json};
 
 pub(in crate::server) use graph::{explore, outline, overview, references, trace, unused};
@@ -99,13 +98,16 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
 }
 
 /// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
-pub(in crate::server) fn index(identity: Identity, is_up_to_date: bool, stale: Option<Stale>, files: Vec<&str>) -> Value {
+/// The same for programs as `freshness` for people.
+pub(in crate::server) fn state(opened: &Opened) -> Value {
+    let identity = opened.snapshot.meta().identity;
     json!({
         "uid": format!("{:016x}", identity.uid),
         "generation": identity.generation,
-        "up_to_date": is_up_to_date,
-        "stale": stale.map(|stale| stale.to_string()),
-        "stale_files": files,
+        "up_to_date": opened.is_up_to_date(),
+        "stale": opened.stale().map(|stale| stale.to_string()),
+        "stale_files": opened.stale_files(),
+        "reserve": opened.reserve(),
     })
 }
 

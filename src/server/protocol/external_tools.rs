@@ -4,49 +4,15 @@
 use crate::query::QueryError;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::protocol::Era;
-use crate::server::tools::Handler;
-use crate::server::tools::table::{self, Parameter, Shape, Tool};
-use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
-use std::sync::OnceLock;
+use crate::server::tools::tool::{Parameter, Shape, Tool};
+use crate::server::tools::{Handler, MoreTools};
+use serde_json::{Map, Value};
 use std::time::Duration;
 
 /// How long a client may keep the list, in milliseconds: it can become another one at any time.
 const LIST_TTL_MS: u64 = 5_000;
 /// When a call is answered at the latest.
 const DEADLINE: Duration = Duration::from_secs(60);
-
-/// The tools of others, of one generation.
-#[derive(Debug, Default)]
-pub(in crate::server) struct MoreTools {
-    listing: Vec<Value>,
-    names: BTreeSet<String>,
-    pages: [OnceLock<String>; 2],
-}
-
-impl MoreTools {
-    /// These, as they are to be listed.
-    pub(in crate::server) fn new(listing: Vec<Value>) -> Self {
-        let names = listing.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
-        Self { listing, names, pages: Default::default() }
-    }
-
-    /// Whether one of them has this name.
-    pub(in crate::server) fn has(&self, name: &str) -> bool {
-        self.names.contains(name)
-    }
-
-    /// The whole list, ours first, in the shape of the era.
-    pub(in crate::server) fn page(&self, era: Era) -> &str {
-        self.pages[era as usize].get_or_init(|| {
-            let mut tools = table::listing();
-            if let Value::Array(tools) = &mut tools {
-                tools.extend(self.listing.iter().cloned());
-            }
-            crate::server::protocol::shaped_for(era, json!({"tools": tools}), LIST_TTL_MS, "private")
-        })
-    }
-}
 
 /// The parameter with the name of the tool.
 pub(in crate::server) const TOOL_NAME: &str = "tool";
@@ -77,4 +43,9 @@ const NOWHERE: Handler = |_, _| {
 pub(super) fn carried(name: &str, arguments: Map<String, Value>) -> Map<String, Value> {
     let arguments = Value::Object(arguments).to_string();
     Map::from_iter([(TOOL_NAME.to_owned(), Value::from(name)), (ARGUMENTS.to_owned(), Value::from(arguments))])
+}
+
+/// The whole list, ours first, in the shape of the era.
+pub(super) fn page(more: &MoreTools, era: Era) -> &str {
+    more.page(era as usize, |tools| super::shaped_for(era, tools, LIST_TTL_MS, "private"))
 }

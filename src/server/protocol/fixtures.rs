@@ -2,12 +2,14 @@
 //! loop, so that a suite which brings its own fixtures can be run against it.
 
 use crate::query::QueryError;
-use crate::server::jsonrpc::message::RpcError;
 use crate::server::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::server::tools::{Host, Marks, Outcome, Reply, Tools};
+use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::server::{Class, Limits};
+use crate::server::{
+    tools::{Marks, Outcome, Reply, Tools},
+    workspace::host::Host,
+};
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::PathBuf;
@@ -75,18 +77,6 @@ pub(in crate::server) fn method(era: Era, method: &str, params: &Map<String, Val
         }
         _ => None,
     }
-}
-
-/// The result or the error that `Served` has put into a reply.
-pub(super) fn unpack(reply: &Reply) -> Result<Value, RpcError> {
-    let value: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
-    if !reply.outcome.is_error() {
-        return Ok(value);
-    }
-    let code = value["code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(-32603);
-    let mut error = RpcError::new(code, value["message"].as_str().unwrap_or_default());
-    error.data = value.get("data").cloned();
-    Err(error)
 }
 
 struct Served(Arc<dyn Fixtures>);

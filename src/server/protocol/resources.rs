@@ -3,7 +3,7 @@
 
 use crate::query::complete::Wanted;
 use crate::server::base::uri;
-use crate::server::tools::table::{DEFAULT_BUDGET, MOST_BUDGET, Tool};
+use crate::server::tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Tool};
 use crate::server::tools::{outline, overview, show};
 use serde_json::{Map, Value, json};
 

@@ -18,11 +18,14 @@ use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::peers::{Programs, Started};
 use crate::server::protocol::PEER_KEY;
-use crate::server::protocol::external_tools::{self, MoreTools};
 use crate::server::session::dispatch::Event;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{DEFAULT_BUDGET, Tool};
-use crate::server::tools::{Host, Outcome, ProgressReport, Reply, Tools, complete};
+use crate::server::tools::tool::{DEFAULT_BUDGET, Tool};
+use crate::server::{protocol::external_tools, tools::MoreTools};
+use crate::server::{
+    tools::{Outcome, Reply, Tools, complete},
+    workspace::{host::Host, metrics::ProgressReport},
+};
 use answers::Answered;
 use registry::{Ear, MOST_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};

@@ -9,8 +9,11 @@ use crate::server::base::uri;
 use crate::server::protocol::PEER_KEY;
 use crate::server::session::dispatch::Event;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::Tool;
-use crate::server::tools::{Host, Marks, Outcome, ProgressReport, Reply, Tools};
+use crate::server::tools::tool::Tool;
+use crate::server::{
+    tools::{Marks, Outcome, Reply, Tools},
+    workspace::{host::Host, metrics::ProgressReport},
+};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::os::unix::ffi::OsStrExt;

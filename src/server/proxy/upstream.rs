@@ -14,6 +14,7 @@ mod handshake;
 pub(in crate::server) mod http;
 pub(in crate::server) mod listing;
 mod target;
+mod wire;
 
 use crate::model::cancel::CancelToken;
 use crate::server::peers::{ChildProcess, Started};

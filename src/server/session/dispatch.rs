@@ -16,10 +16,13 @@ use crate::server::jsonrpc::message::{
 use crate::server::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
 use crate::server::protocol::subscriptions::Wanted;
 use crate::server::protocol::{self, Era, Method, Session};
-use crate::server::tools::{ProgressReport, Reply, Tools};
 use crate::server::transport::reader::Input;
 use crate::server::transport::writer::Output;
 use crate::server::workspace::roots::Roots;
+use crate::server::{
+    tools::{Reply, Tools},
+    workspace::metrics::ProgressReport,
+};
 use calls::Call;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, VecDeque};

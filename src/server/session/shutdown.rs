@@ -1,6 +1,5 @@
 //! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing else does.
 
-use super::dispatch::Event;
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use rustix::process::{Pid, getppid};
@@ -10,9 +9,9 @@ use std::io;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Starts the thread that waits for signals. The first one asks the dispatcher to end and starts the watchdog; the second
+/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event `end`, and starts the watchdog; the second
 /// ends the process at once.
-pub(in crate::server) fn on_signal(events: Sender<Event>, grace: Duration) -> io::Result<()> {
+pub(in crate::server) fn on_signal<E: Send + 'static>(events: Sender<E>, end: fn() -> E, grace: Duration) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut seen = false;
@@ -26,7 +25,7 @@ pub(in crate::server) fn on_signal(events: Sender<Event>, grace: Duration) -> io
             seen = true;
             watchdog(grace);
             // Not a blocking send: the second signal must be heard even if the dispatcher is stuck.
-            if events.try_send(Event::Terminate).is_err() {
+            if events.try_send(end()).is_err() {
                 tracing::warn!("the dispatcher does not take events: the watchdog will end the process");
             }
         }

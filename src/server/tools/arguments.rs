@@ -1,7 +1,7 @@
 //! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence that says how to do it right.
 
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::table::{Parameter, Shape, Tool};
+use crate::server::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
 
 /// Arguments that fit their tool: every one is declared, of the right shape and in range, and every required one is there.

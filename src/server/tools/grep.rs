@@ -1,10 +1,11 @@
 //! `grep`: text with the symbols around it.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, GrepParams, QueryError};
+use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
+use crate::server::tools::tool::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "grep",

@@ -1,14 +1,15 @@
 //! `references`: every site of a symbol.
 
-use super::{Answer, Ground, Handler, certainty, kinds, tests};
+use super::{Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
+use crate::server::answers::Answer;
 use crate::server::answers::render::elsewhere::Unused;
 use crate::server::answers::render::references::Found;
 use crate::server::answers::render::several;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {

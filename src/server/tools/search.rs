@@ -1,12 +1,13 @@
 //! `search`: symbols by name.
 
-use super::{Answer, Ground, Handler, kinds, tests};
+use super::{Ground, Handler, kinds, tests};
 use crate::model::SymbolKind;
 use crate::query::search::SearchMode;
 use crate::query::{self, QueryError, SearchParams};
+use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 
 const MODES: &[(&str, SearchMode)] = &[
     ("words", SearchMode::Words),

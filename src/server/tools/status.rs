@@ -1,10 +1,11 @@
 //! `status`: what the answers rest on.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, QueryError, StatusParams};
+use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::{CONTROL_DEADLINE, Tool};
+use crate::server::tools::tool::{CONTROL_DEADLINE, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "status",

@@ -2,7 +2,7 @@
 //! accident: descriptor 0 is the null device and descriptor 1 is standard error, for this process and its children.
 
 use crate::faults::{Fault, planted};
-use crate::server::session::Stream;
+use crate::server::transport::Stream;
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;

@@ -2,7 +2,6 @@
 //! holds text that a caller wrote.
 
 use crate::server::jsonrpc::admission::LaneState;
-use crate::server::tools::ProgressReport;
 use crate::store::PoolCounts;
 use std::time::Duration;
 
@@ -21,6 +20,15 @@ pub struct ServerState {
     pub lingering: usize,
     /// Memory of the process that is in use, in bytes, if the system tells.
     pub memory: Option<u64>,
+}
+
+/// How far a call is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgressReport {
+    /// The share that is done, in thousandths; never shrinks during a call.
+    pub thousandths: u32,
+    /// What is being done.
+    pub message: String,
 }
 
 /// A call in flight.

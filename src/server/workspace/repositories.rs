@@ -15,8 +15,8 @@ use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::base::limits::Limits;
-use crate::server::tools::{Host, ProgressReport};
 use crate::server::workspace::metrics::Activity;
+use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use crate::source::{self, Root, Sweep};
 use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
 use chosen::Chosen;
@@ -27,8 +27,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(in crate::server) use about::About;
+pub(in crate::server) use opened::Opened;
 use opened::{Behind, Extent};
-pub(in crate::server) use opened::{Opened, Stale};
 pub(in crate::server) use shared::Shared;
 
 /// How long a wait may overlook that nobody wants the answer any more.

@@ -9,7 +9,7 @@ use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};
 use crate::store::format::columns::Mark;
-use crate::store::name_index::front_coding;
+use crate::store::format::front_coding;
 
 /// What resolution said of a file that it has no entry for.
 static FAULT: Resolution = Resolution { verdict: Verdict::Unresolved, step: Step::Fault, target: Target::None };

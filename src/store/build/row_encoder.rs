@@ -6,8 +6,8 @@ use crate::model::facts::{FileFacts, LocalSymbol};
 use crate::model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
 use crate::store::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
 use crate::store::format::columns::{Traits, pack_signature};
+use crate::store::format::front_coding;
 use crate::store::format::schema::file_flags;
-use crate::store::name_index::front_coding;
 
 /// Makes rows of a graph.
 pub(in crate::store) struct RowWriter<R> {

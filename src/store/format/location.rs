@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
@@ -78,6 +78,12 @@ impl Location {
     /// The file in which a generation is built.
     pub(in crate::store) fn temporary_path(&self, generation: u64) -> PathBuf {
         self.directory.join(format!("v{FORMAT}-{generation}.db{TEMPORARY_SUFFIX}"))
+    }
+
+    /// Notes that the stores of the repository are in use.
+    pub(in crate::store) fn note_use(&self) {
+        // A cache that cannot be written is not made smaller either.
+        let _ = File::options().append(true).open(self.lock_path()).and_then(|lock| lock.set_modified(SystemTime::now()));
     }
 
     /// The generations of this format that have a file, newest first. None if the directory does not exist.

@@ -150,6 +150,32 @@ pub struct SymbolRow {
     pub site_span: u32,
 }
 
+/// The part of a symbol that ranking looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SymbolHead {
+    /// Its key.
+    pub key: SymbolKey,
+    /// Its file.
+    pub file: FileKey,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// The symbol it is written inside of.
+    pub container: Option<SymbolKey>,
+    /// Properties, see `model::facts::flags`.
+    pub flags: u16,
+    /// Resolved and likely sites that lead to it.
+    pub references: u32,
+}
+
+/// The part of a symbol that qualified names are made of.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedInside {
+    /// Its own name.
+    pub name: Box<str>,
+    /// The symbol it is written inside of.
+    pub container: Option<SymbolKey>,
+}
+
 /// A site.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SiteRow {

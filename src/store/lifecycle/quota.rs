@@ -1,7 +1,7 @@
 //! The room that the stores of all repositories take together, and who gives way when it is too much: the repository that was
 //! used longest ago.
 
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -57,12 +57,6 @@ pub fn check_owner(cache: &Path) -> Result<(), StoreError> {
 /// The room that the stores of all repositories in a cache take.
 pub fn bytes_taken(cache: &Path) -> Result<u64, StoreError> {
     Ok(tenants(cache)?.iter().map(|tenant| tenant.bytes).sum())
-}
-
-/// Notes that the stores of a repository are in use.
-pub(in crate::store) fn note_use(location: &Location) {
-    // A cache that cannot be written is not made smaller either.
-    let _ = File::options().append(true).open(location.lock_path()).and_then(|lock| lock.set_modified(SystemTime::now()));
 }
 
 /// The root that the newest store in a place is of.

@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::store::name_index::front_coding::{RUN, Run, SEPARATOR};
+use crate::store::format::front_coding::{RUN, Run, SEPARATOR};
 
 /// Which names are wanted: those with all parts of one of the alternatives in them, or with one of the beginnings, when ASCII case is
 /// ignored.
@@ -101,7 +101,7 @@ fn names_with(run: &Run, part: &Finder<'_>) -> NameBits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::name_index::front_coding::Packer;
+    use crate::store::format::front_coding::Packer;
 
     #[test]
     fn what_is_wanted_is_picked_whatever_its_case() {

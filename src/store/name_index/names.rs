@@ -6,9 +6,9 @@ use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::FxHashSet;
 
 use crate::store::format::error::StoreError;
+use crate::store::format::front_coding;
 use crate::store::format::rows::NameKey;
 use crate::store::format::statements;
-use crate::store::name_index::front_coding;
 use crate::store::read::connection::Snapshot;
 
 /// The key of a name by its text. `symbol_names` is how many names are in order.

@@ -1,11 +1,12 @@
 //! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,6 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::order::KeyOrder;
-use super::pool::LeaseGuard;
 use crate::faults::{Fault, planted};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
@@ -22,9 +22,9 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{LOCK_FILE, Location, Version, with_ending};
 use crate::store::format::rows::{FileRow, Identity, Meta};
 use crate::store::format::schema::{APPLICATION_ID, FORMAT};
-use crate::store::name_index::cursor::KeptNames;
+use crate::store::read::control::{self, Control};
+use crate::store::read::name_cache::KeptNames;
 use crate::store::read::path_table::PathTable;
-use crate::store::read::sandbox;
 use crate::store::read::site_cache::KeptSites;
 
 /// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each has
@@ -36,11 +36,6 @@ const LOOKS: usize = 5;
 
 /// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take a tenth of a second.
 const STEPS_BETWEEN_LOOKS: i32 = 50;
-/// Of how many looks one is taken at our own statements: a fraction of a millisecond lies between.
-const LOOKS_BETWEEN_OURS: u32 = 80;
-/// Of how many looks at a user's statement one is taken at its memory too.
-const LOOKS_BETWEEN_METERS: u32 = 4;
-
 /// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
 #[derive(Debug)]
 pub struct Store {
@@ -81,49 +76,6 @@ pub(super) struct Spare {
     _readers: Vec<Reader>,
 }
 
-/// What a connection's callbacks look at: they outlive each use of the connection.
-#[derive(Debug, Default)]
-pub(super) struct Control {
-    stop: Mutex<Stop>,
-    /// Whether a statement of a user is being worked on, which may touch documented views only.
-    pub(super) guarded: AtomicBool,
-    /// Why the guard refused one.
-    pub(super) refusal: sandbox::Refusal,
-    /// What it takes in memory.
-    pub(super) meter: sandbox::Meter,
-}
-
-#[derive(Debug, Default)]
-struct Stop {
-    cancel: Option<CancelToken>,
-    deadline: Option<Instant>,
-}
-
-impl Control {
-    fn set_cancel(&self, cancel: Option<CancelToken>) {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel = cancel;
-    }
-
-    /// Bounds the statements that follow; none lifts the bound.
-    pub(super) fn set_deadline(&self, deadline: Option<Instant>) {
-        self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
-    }
-
-    /// Called between steps, for the `look`th time.
-    fn should_stop(&self, look: u32) -> bool {
-        if self.guarded.load(Ordering::Relaxed) {
-            if look.is_multiple_of(LOOKS_BETWEEN_METERS) && self.meter.look() {
-                return true;
-            }
-        } else if !look.is_multiple_of(LOOKS_BETWEEN_OURS) {
-            return false;
-        }
-        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
-        stop.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
-            || stop.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
 impl Store {
     /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
     /// error is that of the newest, or `Missing`.
@@ -157,7 +109,7 @@ impl Store {
         let version = location.version(generation)?;
         let bytes = check_header(&path)?;
         let reader = Reader::open(&path)?;
-        let meta = crate::store::read::snapshot::meta(&reader.connection)
+        let meta = crate::store::read::meta::meta(&reader.connection)
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
         let idle = Mutex::new(Idle { readers, unneeded: 0 });
@@ -251,7 +203,7 @@ impl Store {
         let failed = |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
         // The transaction begins with the first read: number and rows are of one state.
-        let meta = crate::store::read::snapshot::meta(&reader.connection).map_err(|error| failed(&error))?;
+        let meta = crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
         if meta.identity.uid != self.meta.identity.uid {
             let detail = "the file was replaced while it was open";
             return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
@@ -273,7 +225,7 @@ impl Store {
     /// Reads the whole file and says what is wrong with it, if anything is.
     pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
         let snapshot = self.snapshot(cancel)?;
-        let verdict = crate::store::read::snapshot::integrity(snapshot.connection())
+        let verdict = crate::store::read::meta::integrity(snapshot.connection())
             .map_err(|error| StoreError::from_sqlite("checking store", &self.path, &error))?;
         if verdict == "ok" {
             return Ok(());
@@ -332,9 +284,9 @@ impl Reader {
             seen.should_stop(look)
         };
         connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(should_stop)).map_err(failed)?;
-        sandbox::install(&mut connection, &control).map_err(failed)?;
+        control::install(&mut connection, &control).map_err(failed)?;
         // The first read is where a store that cannot be shared says so.
-        crate::store::read::snapshot::meta(&connection).map_err(failed)?;
+        crate::store::read::meta::meta(&connection).map_err(failed)?;
         Ok(Self { connection, control, alone })
     }
 }
@@ -419,12 +371,12 @@ pub struct Snapshot {
     reading: Cell<Duration>,
     /// Files that were asked for one by one.
     asked: RefCell<Vec<(RepoPath, FileStamp)>>,
-    _lease: Option<Arc<LeaseGuard>>,
+    _lease: Option<Arc<dyn fmt::Debug + Send + Sync>>,
 }
 
 impl Snapshot {
     /// Ties a lease to the snapshot: it ends with it.
-    pub(super) fn keeping(mut self, lease: Arc<LeaseGuard>) -> Self {
+    pub(super) fn keeping(mut self, lease: Arc<dyn fmt::Debug + Send + Sync>) -> Self {
         self._lease = Some(lease);
         self
     }

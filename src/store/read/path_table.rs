@@ -1,14 +1,11 @@
 //! The paths of all files of a store in one text, so that a question looks through all of them at once. Made for one state of a
 //! store and kept while the store is open. Knows of a file what choosing and ranking look at, nothing else.
 
-use std::ops::Range;
-use std::sync::Arc;
+mod reading;
 
-use super::connection::Snapshot;
-use crate::store::format::error::StoreError;
+use std::ops::Range;
+
 use crate::store::format::rows::{FileKey, FileRow, LanguageKey};
-use crate::store::format::schema::file_flags;
-use crate::store::format::statements;
 
 /// Ends every path: none has it.
 const END: char = '\0';
@@ -116,32 +113,6 @@ impl PathTable {
     fn path_at(&self, place: usize) -> &str {
         let end = self.files.get(place + 1).map_or(self.text.len(), |file| file.start as usize);
         &self.text[self.files[place].start as usize..end - 1]
-    }
-}
-
-impl Snapshot {
-    /// The paths of this state, if a question has asked for them before.
-    pub fn known_path_table(&self) -> Option<Arc<PathTable>> {
-        self.store().known_paths(self.identity())
-    }
-
-    /// The paths of this state.
-    pub fn path_table(&self) -> Result<Arc<PathTable>, StoreError> {
-        let state = self.identity();
-        if let Some(known) = self.known_path_table() {
-            return Ok(known);
-        }
-        let mut table = PathTable::default();
-        self.visit(statements::PATHS_BY_KEY, [], |row| {
-            let (first, flags): (u32, i64) = (row.get(2)?, row.get(5)?);
-            let language = row.get::<_, Option<u32>>(4)?.map(LanguageKey);
-            let mark = FileMark { path: row.get_ref(1)?.as_str()?, language, test: flags & file_flags::TEST != 0 };
-            table.add(FileKey(row.get(0)?), mark, first..first + row.get::<_, u32>(3)?);
-            Ok(true)
-        })?;
-        let table = Arc::new(table);
-        self.store().keep_paths(state, Arc::clone(&table));
-        Ok(table)
     }
 }
 

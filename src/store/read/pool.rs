@@ -12,8 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
+use self::flight::EntryId;
 use self::flight::Flight;
-use self::state::{EntryId, Plan, State};
+use self::state::{Plan, State};
 use super::connection::{Snapshot, Store};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -67,7 +68,7 @@ impl Opener for StoreOpener {
 
     fn open(&self, location: &Location) -> Result<Store, StoreError> {
         faults::store_opens(location.root());
-        crate::store::lifecycle::quota::note_use(location);
+        location.note_use();
         Store::open_newest(location)
     }
 
@@ -338,7 +339,7 @@ pub(super) struct LeaseGuard {
 impl Lease {
     /// A view of the store for one question, which keeps the lease.
     pub fn snapshot(&self, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
-        Ok(self.store().snapshot(cancel)?.keeping(Arc::clone(&self.guard)))
+        Ok(self.store().snapshot(cancel)?.keeping(self.guard.clone()))
     }
 
     /// Which store and state it is.

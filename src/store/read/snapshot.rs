@@ -1,52 +1,23 @@
 //! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
 
-use std::ffi::OsString;
 use std::ops::Range;
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
 use crate::model::{Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict};
 use crate::store::format::columns::{Mark, Traits, bits, unpack_signature};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
-    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
-    SymbolKey, SymbolRow,
+    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
+    SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::schema::file_flags;
 use crate::store::format::statements::{self, Statement};
 use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
 use crate::store::read::site_cache::MOST_SITES;
-
-/// The part of a symbol that ranking looks at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SymbolHead {
-    /// Its key.
-    pub key: SymbolKey,
-    /// Its file.
-    pub file: FileKey,
-    /// What it is.
-    pub kind: SymbolKind,
-    /// The symbol it is written inside of.
-    pub container: Option<SymbolKey>,
-    /// Properties, see `model::facts::flags`.
-    pub flags: u16,
-    /// Resolved and likely sites that lead to it.
-    pub references: u32,
-}
-
-/// The part of a symbol that qualified names are made of.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NamedInside {
-    /// Its own name.
-    pub name: Box<str>,
-    /// The symbol it is written inside of.
-    pub container: Option<SymbolKey>,
-}
 
 impl SymbolRow {
     /// The part that ranking looks at.
@@ -330,30 +301,6 @@ impl Snapshot {
         };
         self.timed(run).map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
-}
-
-/// Reads the one row of `meta`.
-pub(in crate::store) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
-    connection.prepare_cached(statements::META.text())?.query_row([], |row| {
-        Ok(Meta {
-            identity: Identity { uid: bits(row.get(0)?), generation: row.get(1)? },
-            fingerprint: bits(row.get(2)?),
-            root: PathBuf::from(OsString::from_vec(row.get(3)?)),
-            built_at: std::time::UNIX_EPOCH + Duration::from_nanos(row.get(4)?),
-            build_duration: Duration::from_nanos(row.get(5)?),
-            files: row.get(6)?,
-            symbols: row.get(7)?,
-            sites: row.get(8)?,
-            symbol_names: row.get(9)?,
-            last_file: row.get(10)?,
-            last_symbol: row.get(11)?,
-        })
-    })
-}
-
-/// Has SQLite look at every page and index.
-pub(super) fn integrity(connection: &Connection) -> rusqlite::Result<String> {
-    connection.prepare(statements::INTEGRITY.text())?.query_row([], |row| row.get(0))
 }
 
 /// A number of a vocabulary; another number than it has is damage.

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::faults::{Fault, planted};
 use crate::model::Verdict;
-use crate::model::graph::{FileId, FileResolution, Graph, SymbolRef, Target};
+use crate::model::graph::{FileId, FileResolution, SymbolRef, Target};
 use crate::store::build::key_assignment::{FileSites, Numbering, key, name_of, symbols_in};
 use crate::store::build::keys::{FileKeys, Places, Range, fitted};
 use crate::store::build::row::SqlRows;
@@ -22,28 +22,9 @@ use crate::store::format::location::{Location, WriterLock};
 use crate::store::format::rows::{Identity, Meta};
 use crate::store::format::statements;
 use crate::store::read::connection::log_of;
+use crate::store::update::amendment::{Amendment, KnownRows};
 use crate::store::update::existing_keys::{RemovedNames, Sets};
 use crate::store::update::ref_counts::Recounted;
-
-/// Rows of the table `known`: by key what to put there; none to remove what is there.
-pub type KnownRows = Vec<(u32, Option<Vec<u8>>)>;
-
-/// What becomes of a store's graph.
-#[derive(Debug)]
-pub struct Amendment<'a> {
-    /// The graph as it is now: every file, and of those that are named below the facts and results. Others are not looked at.
-    pub graph: &'a Graph,
-    /// Where each file was before, by its position now; none for a new one.
-    pub origins: &'a [Option<usize>],
-    /// Files with other facts or of which other things are known than their facts, by their position now.
-    pub changed: &'a [FileId],
-    /// What was found before for files that are gone or changed, in terms of the positions now.
-    pub replaced: &'a [FileResolution],
-    /// Files with the same facts that were resolved again, with what was found before, in terms of the positions now.
-    pub resolved: &'a [(FileId, FileResolution)],
-    /// Files that start other relations than before.
-    pub related: &'a [FileId],
-}
 
 impl Amendment<'_> {
     /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and nothing is changed in `places`, when
@@ -61,7 +42,7 @@ impl Amendment<'_> {
         let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
         let mut connection = open(store).map_err(failed)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let meta = crate::store::read::snapshot::meta(&transaction).map_err(failed)?;
+        let meta = crate::store::read::meta::meta(&transaction).map_err(failed)?;
         if meta.identity != before {
             let detail = "another process has changed it";
             return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));

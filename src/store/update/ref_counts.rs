@@ -11,7 +11,7 @@ use crate::model::graph::SymbolRef;
 use crate::store::build::key_assignment::{leads_to, symbols_in};
 use crate::store::build::keys::Places;
 use crate::store::format::statements;
-use crate::store::update::delta::Amendment;
+use crate::store::update::amendment::Amendment;
 
 /// The counts of the files that a change concerns, by position now.
 #[derive(Debug, Default)]

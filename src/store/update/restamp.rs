@@ -10,7 +10,7 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::Location;
 use crate::store::format::rows::FileKey;
 use crate::store::read::connection::Snapshot;
-use crate::store::{format::statements, read::snapshot};
+use crate::store::{format::statements, read::meta};
 
 /// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An error if somebody else writes.
 pub fn restamp(location: &Location, snapshot: &Snapshot, files: &[(FileKey, FileStamp)]) -> Result<(), StoreError> {
@@ -21,7 +21,7 @@ pub fn restamp(location: &Location, snapshot: &Snapshot, files: &[(FileKey, File
     let mut connection = Connection::open_with_flags(store, flags).map_err(failed)?;
     connection.execute_batch(statements::AMENDER_SETTINGS).map_err(failed)?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    if snapshot::meta(&transaction).map_err(failed)?.identity != snapshot.identity() {
+    if meta::meta(&transaction).map_err(failed)?.identity != snapshot.identity() {
         let detail = "another process has changed it";
         return Err(StoreError::new(StoreErrorKind::Missing, "noting files in store", store, detail));
     }

@@ -2,9 +2,9 @@
 
 use super::RAISE;
 use crate::query::{CompleteResult, Total};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::{Value, json};
 
 /// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked for, but it is there.

@@ -2,10 +2,10 @@
 
 use super::{Groups, grouped, merged, name, path, plural};
 use crate::query::Elsewhere;
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// An answer that says of a symbol that nobody uses it, and what stands behind that.

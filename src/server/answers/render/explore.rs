@@ -4,10 +4,10 @@ use super::show::beginning;
 use super::{CONTENT, Groups, RAISE, after_name, full_name, name, path, plural, symbol_line, symbol_place};
 use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, Why};
 use crate::query::{ExploreResult, SymbolInfo};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// Callers and callees that are named for each symbol.

@@ -3,10 +3,10 @@
 use super::{CONTENT, RAISE, digits, gutter, name, path, plural};
 use crate::query::grep::{GrepFile, GrepHit};
 use crate::query::{GrepParams, GrepResult};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// What was searched and found.

@@ -3,10 +3,10 @@
 use super::{NAMES, RAISE, lines, name, path, plural, signature, text_path};
 use crate::query::OutlineResult;
 use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline, OutlineNode};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 impl Answer for OutlineResult {

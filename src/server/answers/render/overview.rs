@@ -3,10 +3,10 @@
 use super::{RAISE, full_name, path, plural, symbol_place, text_path};
 use crate::query::OverviewResult;
 use crate::query::overview::EntryPoint;
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 impl Answer for OverviewResult {

@@ -4,9 +4,9 @@ use super::{Groups, RAISE, counts, full_name, merged, name, path, plural};
 use crate::model::RelationKind;
 use crate::query::references::{Reference, Related};
 use crate::query::{Certainty, ReferencesParams, ReferencesResult};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// What was asked and found.

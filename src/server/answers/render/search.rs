@@ -2,10 +2,10 @@
 
 use super::{Groups, NAMES, RAISE, grouped, path, symbol_line};
 use crate::query::{SearchParams, SearchResult};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::{Value, json};
 
 /// What was searched and found.

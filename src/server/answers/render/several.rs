@@ -2,9 +2,9 @@
 
 use super::{Groups, RAISE, name, path};
 use crate::query::{Meanings, QueryError, SymbolInfo};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::{Value, json};
 
 /// Bytes below which a part says nothing but its first line.

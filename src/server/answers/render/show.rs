@@ -5,8 +5,8 @@ use crate::query::show::Excerpt;
 use crate::query::{QueryError, ShowResult};
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
+use crate::server::answers::{Answer, failure};
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::{Answer, failure};
 use serde_json::{Value, json};
 
 /// Fewer lines than this are not worth showing of something longer.

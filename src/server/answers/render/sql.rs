@@ -3,10 +3,10 @@
 use super::{RAISE, VALUES};
 use crate::query::sql::{SqlBound, SqlValue};
 use crate::query::{SqlResult, Total};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::{Value, json};
 
 /// Bytes of a value that are shown.

@@ -5,10 +5,10 @@ use super::{Groups, counts, full_name, grouped, merged, name, path, plural};
 use crate::model::{Step, Verdict};
 use crate::query::trace::{Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
 use crate::query::{Certainty, Counts, SiteInfo, SymbolInfo, TraceParams, TraceResult};
+use crate::server::answers::Answer;
 use crate::server::answers::budget::Page;
 use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::Answer;
 use serde_json::Value;
 
 /// The part of the room for sites that were not followed, where others were. They are counted in any case.

@@ -407,7 +407,7 @@ impl Inner {
         let listing = peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
         let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
         // Its tools are those of this program: they are asked through ours.
-        let checked = if is_own_kind { tools::Checked::default() } else { tools::check(name, &listing) };
+        let checked = if is_own_kind { tools::Checked::default() } else { tools::check(name.as_str(), &listing) };
         let serving = Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
         let (old, is_other) = self.lock().admit(name, epoch, &serving, checked.missing)?;
         if is_other {

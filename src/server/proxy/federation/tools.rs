@@ -1,7 +1,6 @@
 //! What an upstream says that its tools are, made fit for a model: names that every client takes, text that cannot deceive, sizes
 //! with a bound. What is left out is named.
 
-use super::registry::Name;
 use crate::server::base::escape;
 use crate::server::proxy::upstream::Listing;
 use serde_json::{Value, json};
@@ -41,7 +40,7 @@ pub(super) struct Checked {
 }
 
 /// Takes what can be used.
-pub(super) fn check(upstream: &Name, listing: &Listing) -> Checked {
+pub(super) fn check(upstream: &str, listing: &Listing) -> Checked {
     let mut names = BTreeSet::new();
     let (mut tools, mut left_out) = (Vec::new(), Vec::new());
     for entry in &listing.tools {
@@ -59,7 +58,7 @@ pub(super) fn check(upstream: &Name, listing: &Listing) -> Checked {
     Checked { tools, missing: (!missing.is_empty()).then(|| missing.join("; ")) }
 }
 
-fn tool(upstream: &Name, entry: &Value) -> Result<ForeignTool, String> {
+fn tool(upstream: &str, entry: &Value) -> Result<ForeignTool, String> {
     let name = entry["name"].as_str().ok_or("an entry has no name")?;
     let shown = escape::SafeLine::new(name, 80);
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
@@ -91,8 +90,7 @@ mod tests {
     use super::*;
 
     fn checked(tools: Vec<Value>, incomplete: Option<&str>) -> Checked {
-        let upstream = Name::new("up").expect("it is a name");
-        check(&upstream, &Listing { tools, incomplete: incomplete.map(str::to_owned) })
+        check("up", &Listing { tools, incomplete: incomplete.map(str::to_owned) })
     }
 
     fn entry(name: &str) -> Value {

@@ -3,7 +3,7 @@
 
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
-use super::target::NoWire;
+use super::wire::NoWire;
 use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError, handshake};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;

@@ -1,14 +1,14 @@
 //! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
 
-use super::target::Wire;
-use super::{Caller, Owner, Question, handshake};
-use crate::faults::{Fault, planted};
+use super::wire::Wire;
+use super::{Caller, Owner, Question};
+use crate::faults::{self, Fault, planted};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::Piece;
 use crate::server::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
 use crate::server::jsonrpc::requests;
 use crate::server::peers::ChildProcess;
-use crate::server::protocol::PEER_KEY;
+use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
 use crate::server::tools::Outcome;
 use crate::server::transport::reader::Input;
 use crate::server::transport::writer::Output;
@@ -174,7 +174,7 @@ impl Connection {
 
     /// Has a peer that knows no handshake tell of changes of its tools, for as long as the connection lasts.
     pub(super) fn listen_for_changes(&self) {
-        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": handshake::stateless()});
+        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
         // Its answer is the end of the telling: nobody waits for that.
         let message = json!({"jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params});
         self.output.send(format!("{message}\n").into_bytes());
@@ -189,7 +189,7 @@ impl Connection {
         let id = self.enter(&waiting)?;
         let mut params = question.params.clone();
         if self.state().is_stateless {
-            params["_meta"] = handshake::stateless();
+            params["_meta"] = stateless();
         }
         if caller.is_some() {
             params["_meta"]["progressToken"] = Value::from(id);
@@ -409,6 +409,12 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
         };
         news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
     }
+}
+
+/// What a request says by itself where there is no handshake.
+fn stateless() -> Value {
+    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
+    json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})
 }
 
 #[cfg(test)]

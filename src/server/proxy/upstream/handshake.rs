@@ -4,7 +4,7 @@
 use super::connection::{Connection, NoResult, quoted};
 use super::{Expected, Question, VERSION};
 use crate::faults;
-use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, SERVER_KEY, STATELESS, VERSION_KEY};
+use crate::server::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -73,10 +73,4 @@ fn unanswered(end: NoResult, method: &str, expected: Expected) -> Refusal {
         NoResult::Lost { why, .. } => (why, false),
         _ => (format!("it does not answer `{method}` within {} s", expected.patience().as_secs()), false),
     }
-}
-
-/// What a request says by itself where there is no handshake.
-pub(super) fn stateless() -> Value {
-    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
-    json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})
 }

@@ -2,11 +2,12 @@
 //! other. A message that cannot be delivered, or whose answer breaks off, ends the stream, as a socket would.
 
 use super::connection::LINE;
-use super::target::{NoWire, Wire, wire_of};
+use super::wire::{NoWire, Wire, wire_of};
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use crate::server::jsonrpc::message::{self, Message};
 use crate::server::protocol;
 use crate::server::runtime::BearerToken;
+use crate::server::transport::write_all;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -22,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 
 /// Lines that may wait to be taken: each can be as long as a line may be.
 pub(in crate::server) const WAITING: usize = 4;
@@ -134,23 +135,6 @@ async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
             if opens {
                 let own = Arc::clone(peer);
                 tokio::spawn(async move { own.listen().await });
-            }
-        }
-    }
-}
-
-/// Writes messages, to the end of either side.
-pub(in crate::server) async fn write_all(write: &tokio::net::unix::OwnedWriteHalf, said: &mut Receiver<Vec<u8>>) {
-    while let Some(line) = said.recv().await {
-        let mut rest = &line[..];
-        while !rest.is_empty() {
-            if write.writable().await.is_err() {
-                return;
-            }
-            match write.try_write(rest) {
-                Ok(count) => rest = &rest[count..],
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(_) => return,
             }
         }
     }

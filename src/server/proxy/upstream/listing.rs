@@ -104,7 +104,7 @@ fn incomplete(tools: Vec<Value>, why: String) -> Listing {
 mod tests {
     use super::super::Nobody;
     use super::super::connection::Connection;
-    use super::super::target::wire_of;
+    use super::super::wire::wire_of;
     use super::*;
     use std::io::{BufRead, BufReader, Write};
     use std::os::unix::net::UnixStream;

@@ -1,15 +1,15 @@
 //! Where a peer is, and the way to it: a stream of lines in each direction, whatever lies between.
 
+use super::wire::{NoWire, Wire, wire_of};
 use super::{Expected, Owner, http};
 use crate::faults;
-use crate::server::peers::{ChildProcess, EndPatience, Started};
+use crate::server::peers::{EndPatience, Started};
 use crate::server::runtime::BearerToken;
-use crate::server::session::Stream;
+use crate::server::transport::Stream;
 use hyper::Uri;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Shutdown};
-use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -95,31 +95,6 @@ impl fmt::Display for Target {
     }
 }
 
-/// A connection before anything is said.
-pub(super) struct Wire {
-    /// Its two directions.
-    pub(super) stream: Stream,
-    /// Ends both.
-    pub(super) end: Box<dyn FnOnce() + Send>,
-    /// The process at the other end, if it is ours.
-    pub(super) process: Option<Arc<ChildProcess>>,
-}
-
-/// Why there is no connection.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum NoWire {
-    /// It may come.
-    Unreachable(String),
-    /// It would be the wrong one.
-    Refused(String),
-}
-
-impl From<io::Error> for NoWire {
-    fn from(error: io::Error) -> Self {
-        Self::Unreachable(error.to_string())
-    }
-}
-
 impl Target {
     /// Connects, within a time. The owner starts what must be started.
     pub(super) fn connect(&self, within: Duration, owner: &dyn Owner) -> Result<Wire, NoWire> {
@@ -161,14 +136,6 @@ fn start(words: &[String], owner: &dyn Owner) -> Result<Wire, NoWire> {
         tracing::debug!(ended = ?own.end(EndPatience::default()), "a program that served us");
     });
     Ok(Wire { stream, end, process: Some(process) })
-}
-
-/// The wire over a socket.
-pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
-    let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
-    // A socket that is shut down already has ended.
-    let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));
-    Ok(Wire { stream: Stream { input, output }, end, process: None })
 }
 
 #[cfg(test)]

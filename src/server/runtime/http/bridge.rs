@@ -4,8 +4,8 @@
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use crate::server::jsonrpc::message::{self, Message};
 use crate::server::protocol;
-use crate::server::proxy::upstream::http::write_all;
 use crate::server::runtime::sessions::Sessions;
+use crate::server::transport::write_all;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;

@@ -9,9 +9,12 @@ use crate::server::jsonrpc::admission::{Class, Verdict};
 use crate::server::jsonrpc::requests::{self, Ticket};
 use crate::server::protocol::{self, Era, Purpose};
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::Tool;
-use crate::server::tools::{Host, Outcome, ProgressReport, Reply, Tools};
+use crate::server::tools::tool::Tool;
 use crate::server::workspace::metrics::{CallState, ServerState, memory};
+use crate::server::{
+    tools::{Outcome, Reply, Tools},
+    workspace::{host::Host, metrics::ProgressReport},
+};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::cmp::Reverse;

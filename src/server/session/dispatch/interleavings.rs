@@ -5,9 +5,12 @@ use super::*;
 use crate::server::jsonrpc::admission::LaneState;
 use crate::server::jsonrpc::message::RequestId;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::Tool;
-use crate::server::tools::{Host, Marks, Outcome};
+use crate::server::tools::tool::Tool;
 use crate::server::transport::writer;
+use crate::server::{
+    tools::{Marks, Outcome},
+    workspace::host::Host,
+};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};

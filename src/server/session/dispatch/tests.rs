@@ -2,9 +2,12 @@
 
 use super::*;
 use crate::server::tools::arguments::Arguments;
-use crate::server::tools::table::Tool;
-use crate::server::tools::{Host, Marks, Outcome};
+use crate::server::tools::tool::Tool;
 use crate::server::transport::writer;
+use crate::server::{
+    tools::{Marks, Outcome},
+    workspace::host::Host,
+};
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 use std::sync::{Mutex, PoisonError};

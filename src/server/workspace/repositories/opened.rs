@@ -5,10 +5,8 @@ use super::{Files, rough};
 use crate::index::ChangeSet;
 use crate::model::RepoPath;
 use crate::query::ReadFile;
-use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use crate::store::{Location, Snapshot};
-use serde_json::Value;
 use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
@@ -97,11 +95,9 @@ impl Opened {
         self.behind.is_none() && self.extent == Extent::All
     }
 
-    /// The same for programs as `freshness` for people, with every file.
-    pub(in crate::server) fn state(&self) -> Value {
-        let files = self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect();
-        let state = reply::index(self.snapshot.meta().identity, self.is_up_to_date(), self.stale(), files);
-        reply::with(state, "reserve", self.reserve().into())
+    /// Every file that the answer does not reflect yet; none if the store was made by other rules.
+    pub(in crate::server) fn stale_files(&self) -> Vec<&str> {
+        self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect()
     }
 
     /// Of which state of the files the answer speaks.
@@ -130,7 +126,7 @@ impl Opened {
     }
 
     /// What is not known of files that nothing is known to have happened to.
-    fn reserve(&self) -> Option<String> {
+    pub(in crate::server) fn reserve(&self) -> Option<String> {
         match &self.extent {
             Extent::All => None,
             Extent::Reported(ago) => Some(format!("up to date by what was reported; all files looked at {} ago", rough(*ago))),

@@ -2,11 +2,14 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::state::EntryId;
 use crate::model::cancel::CancelToken;
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::Location;
 use crate::store::read::connection::Store;
+
+/// Tells one opening of a store from every other.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct EntryId(pub(super) u64);
 
 /// The outcome: an open store on which everybody who waits has a lease already, or why there is none.
 pub(super) type Landing = Result<(EntryId, Arc<Store>), StoreError>;

@@ -7,15 +7,11 @@ use lru::LruCache;
 use rustc_hash::FxHashMap;
 
 use super::PoolCounts;
-use super::flight::{Flight, Landing};
+use super::flight::{EntryId, Flight, Landing};
 use crate::faults::{Fault, planted};
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
 use crate::store::read::connection::{Spare, Store};
-
-/// Tells one opening of a store from every other.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct EntryId(u64);
 
 /// What a caller has to do.
 pub(super) enum Plan {

@@ -1,7 +1,7 @@
 //! A connection to peers that ask without reading, that are not read by anybody, and that send what is too much.
 
 use super::super::Nobody;
-use super::super::target::wire_of;
+use super::super::wire::wire_of;
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;

@@ -1,7 +1,7 @@
 //! What was worked out before and is read by need: the boundary to whoever keeps it.
 
 use crate::model::facts::FileFacts;
-use crate::resolve::incremental::partition::Shared;
+use crate::resolve::units::partition::Shared;
 use std::fmt::Debug;
 
 /// A symbol in a posting list.

@@ -4,9 +4,12 @@
 use crate::model::LanguageId;
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 use crate::resolve::Name;
-use crate::resolve::incremental::interface_hash::{self, Reached};
-use crate::resolve::workspace::tables::Prepared;
-use crate::resolve::workspace::unit::{First, UnitTable, contexts};
+use crate::resolve::units::interface_hash::{self, Reached};
+use crate::resolve::units::prepared::Prepared;
+use crate::resolve::units::{
+    contexts::contexts,
+    unit::{First, UnitTable},
+};
 
 /// How many of a file's facts others may look at, from the first on.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,8 @@
 use crate::model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
 };
-use crate::resolve::workspace::scope_bindings::ByScope;
-use crate::resolve::workspace::unit::Context;
+use crate::resolve::units::contexts::Context;
+use crate::resolve::units::scope_bindings::ByScope;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 

@@ -4,9 +4,9 @@
 //! was not needed; a question that has another answer is never missed. Files are named by their keys in the store, which stay,
 //! so that a footprint holds in every process and whatever files come and go.
 
-use super::linkage::Space;
 use crate::model::graph::FileId;
 use crate::model::packed;
+use crate::resolve::units::space::Space;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -55,7 +55,7 @@ impl Question {
     }
 
     /// Which callables and types outside of types have a name, in languages where a name alone makes candidates.
-    pub(super) fn alone(name: &str) -> Self {
+    pub(in crate::resolve) fn alone(name: &str) -> Self {
         Self::of(9, name)
     }
 
@@ -70,7 +70,7 @@ impl Question {
     }
 
     /// What the files of a package bind to a name outside of everything.
-    pub(super) fn member_of_package(identity: u64, name: &str) -> Self {
+    pub(in crate::resolve) fn member_of_package(identity: u64, name: &str) -> Self {
         Self::of(identity, name)
     }
 
@@ -112,12 +112,12 @@ pub(in crate::resolve) struct Asking {
 }
 
 impl Asking {
-    pub(super) fn ask(&mut self, question: Question) {
+    pub(in crate::resolve) fn ask(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
 
     /// The footprint; `keys` gives the key of each file.
-    pub(super) fn into_asked(self, keys: &[u32]) -> Asked {
+    pub(in crate::resolve) fn into_asked(self, keys: &[u32]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends) {
             let start = numbers.len();

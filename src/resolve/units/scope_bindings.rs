@@ -57,7 +57,7 @@ impl<N: Copy + Ord> ByScope<N> {
     }
 
     /// The bindings of a name in a scope.
-    pub(super) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
+    pub(in crate::resolve) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
         self.place_of_name(scope, name).1
     }
 

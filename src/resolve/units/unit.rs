@@ -1,15 +1,13 @@
 //! One file as resolution sees it: its facts, its names as names of the repository, its bindings in order of scope and name.
 
-use super::linkage::Spaces;
+use super::contexts::{Context, contexts};
 use crate::grammar::Language;
-use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol,
-};
+use crate::model::facts::{Binding, BindingId, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, ScopeKind, Symbol};
 use crate::resolve::Name;
-use crate::resolve::workspace::interner::Names;
-use crate::resolve::workspace::scope_bindings::ByScope;
+use crate::resolve::units::interner::Names;
+use crate::resolve::units::scope_bindings::ByScope;
+use crate::resolve::units::spaces::Spaces;
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// One file with facts.
@@ -18,7 +16,7 @@ pub(in crate::resolve) struct Unit<'a> {
     pub(in crate::resolve) facts: &'a FileFacts,
     pub(in crate::resolve) language: &'static Language,
     pub(in crate::resolve) table: &'a UnitTable,
-    pub(super) spaces: &'a Spaces,
+    pub(in crate::resolve) spaces: &'a Spaces,
     pub(in crate::resolve) texts: &'a Names,
 }
 
@@ -80,7 +78,7 @@ impl UnitTable {
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let contexts = contexts(facts);
-        let interface = interface.unwrap_or_else(|| crate::resolve::incremental::interface_hash::of(facts, &contexts));
+        let interface = interface.unwrap_or_else(|| crate::resolve::units::interface_hash::of(facts, &contexts));
         Self { names, bindings, reexports, wildcards, owners, contexts, interface }
     }
 
@@ -194,81 +192,4 @@ impl<'a> Unit<'a> {
         }
         ScopeId::NONE
     }
-}
-
-/// The closure that a value is, or the closures of which it is one.
-pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
-    match value.get().map(|value| facts.exprs[value]) {
-        Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
-        Some(Expr::Union(parts)) => facts.lists[parts.range()].iter().flat_map(|part| closures(facts, *part)).collect(),
-        _ => SmallVec::new(),
-    }
-}
-
-/// Where a closure or an object stands, as far as that may say of what type it is.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::resolve) enum Context {
-    /// Argument of a call, by its position.
-    Argument(ExprId, usize),
-    /// Given to something of a declared type.
-    Declared(ExprId),
-    /// A member of the object with this scope.
-    Member(ScopeId, NameId),
-}
-
-pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, Context> {
-    let mut contexts = FxHashMap::default();
-    let in_object = |scope: ScopeId| {
-        let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };
-        let of_type = scope.symbol.get().is_some_and(|symbol| facts.symbols[symbol].kind.is_type());
-        scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
-    };
-    // Most files have neither closures nor objects among their values.
-    let has_any = facts.exprs.iter().any(|expr| matches!(expr, Expr::Lambda(_) | Expr::Members(_)));
-    let scopes = |value: ExprId| {
-        let object = match value.get().map(|value| facts.exprs[value]) {
-            Some(Expr::Members(scope)) => Some(scope),
-            _ => None,
-        };
-        closures(facts, value).into_iter().chain(object)
-    };
-    for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
-        // What a closure is held as has a type, what it gives back has a value.
-        if binding.kind == BindingKind::Result && binding.ty.is_some() {
-            contexts.insert(binding.scope, Context::Declared(binding.ty));
-        }
-        if !has_any {
-            continue;
-        }
-        for scope in scopes(binding.value) {
-            if binding.ty.is_some() {
-                contexts.insert(scope, Context::Declared(binding.ty));
-            } else if in_object(binding.scope) {
-                contexts.insert(scope, Context::Member(binding.scope, binding.name));
-            }
-        }
-    }
-    for symbol in &facts.symbols {
-        if symbol.inner.is_some() && symbol.kind.is_callable() && in_object(symbol.scope) {
-            contexts.insert(symbol.inner, Context::Member(symbol.scope, symbol.name));
-        }
-        for value in facts.lists[symbol.values.range()].iter().filter(|_| has_any) {
-            for scope in scopes(*value) {
-                if symbol.ty.is_some() {
-                    contexts.insert(scope, Context::Declared(symbol.ty));
-                } else if in_object(symbol.scope) && !symbol.kind.is_callable() {
-                    contexts.insert(scope, Context::Member(symbol.scope, symbol.name));
-                }
-            }
-        }
-    }
-    for (position, expr) in facts.exprs.iter().enumerate().filter(|_| has_any) {
-        let (Expr::Call(_, args) | Expr::Construct(_, args)) = expr else { continue };
-        for (argument, value) in facts.lists[args.range()].iter().enumerate() {
-            for scope in scopes(*value) {
-                contexts.insert(scope, Context::Argument(ExprId::at(position), argument));
-            }
-        }
-    }
-    contexts
 }

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 use rustc_hash::FxHashMap;
 
 /// Names in one run.
-pub(super) const RUN: u32 = 128;
+pub(in crate::store) const RUN: u32 = 128;
 
 /// Letters that are looked up together.
 const GRAM: usize = 3;
@@ -42,7 +42,7 @@ pub(in crate::store) fn folded_order(one: &str, other: &str) -> Ordering {
 }
 
 /// The order of a name and a text by as many letters of the name as the text has, without ASCII case.
-pub(super) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
+pub(in crate::store) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
     let (name, text) = (name.bytes().take(text.len()), text.bytes());
     name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
 }
@@ -138,7 +138,7 @@ impl Tops {
 
 /// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of them that is used most is. None if the
 /// bytes are no tops.
-pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
+pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
@@ -150,11 +150,11 @@ pub(super) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Opt
 }
 
 /// Separates names where they stand one after the other in lower case. No text has this byte.
-pub(super) const SEPARATOR: u8 = 0xff;
+pub(in crate::store) const SEPARATOR: u8 = 0xff;
 
 /// The names of one run, one after the other, so that a question looks at all of them at once.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) struct Run {
+pub(in crate::store) struct Run {
     text: String,
     /// The same in lower case as far as it is ASCII, with a separator before each name and after the last.
     folded: Vec<u8>,
@@ -240,7 +240,7 @@ impl Run {
 }
 
 /// Hands the runs of a list, counted from 0, to `visit`. None if the bytes are no list.
-pub(super) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
+pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
     let (mut rest, mut last) = (list, 0_u64);
     while !rest.is_empty() {
         last += take(&mut rest)?;
@@ -250,7 +250,7 @@ pub(super) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> 
 }
 
 /// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it is too short.
-pub(super) fn grams_of(part: &str) -> Vec<u32> {
+pub(in crate::store) fn grams_of(part: &str) -> Vec<u32> {
     let mut grams: Vec<u32> = part.as_bytes().windows(GRAM).map(gram).collect();
     grams.sort_unstable();
     grams.dedup();

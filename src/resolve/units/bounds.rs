@@ -6,15 +6,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use crate::model::facts::FileFacts;
-use crate::resolve::types::ty::Ty;
 
 /// Steps that the resolution of a file may take, whatever its size, and for each fact of it. The files of Django take one for a fact
 /// at most, and no file of the Linux kernel reaches the end.
 const STEPS: u64 = 500_000;
 const STEPS_A_FACT: u64 = 20;
-
-/// Nodes of the largest type: what contains a larger one is not known.
-const LARGEST_TYPE: u32 = 2_000;
 
 /// A type and the nearest of its bases, of all that it has; those behind are not known.
 pub(in crate::resolve) const BASES: usize = 200;
@@ -56,14 +52,4 @@ pub(in crate::resolve) fn qualified(outer: &Rc<str>, between: &str, more: &str) 
         _ if outer.ends_with(MORE) => Rc::clone(outer),
         _ => Rc::from([outer, MORE].concat()),
     }
-}
-
-/// A type that is part of another one, in a box; not known if it is too large.
-pub(in crate::resolve) fn bounded(ty: Ty) -> Ty {
-    if ty.weight() > LARGEST_TYPE { Ty::Unknown } else { ty }
-}
-
-/// Whether types of so many nodes together are too large to be parts of one.
-pub(in crate::resolve) fn is_too_large(weight: u32) -> bool {
-    weight > LARGEST_TYPE
 }

@@ -4,77 +4,19 @@
 //! The stages are in order: nested types find the types that they belong to (`nest`), members theirs (`extend`), interfaces their
 //! methods (`structural`). Each sees what those before it found, so that the result does not depend on when it is made.
 
-use super::tables::Tables;
-use crate::grammar::Language;
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::workspace::footprint::Asking;
-use crate::resolve::{Name, Program, Resolver, Symbols, members::structural};
-use rustc_hash::FxHashMap;
+use crate::resolve::workspace::extensions::{Family, Found};
+use crate::resolve::workspace::tables::Tables;
+use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
-
-/// The tables of all families.
-#[derive(Debug, Default)]
-pub(in crate::resolve) struct Derived {
-    /// Members that are defined outside of their type's body.
-    pub(in crate::resolve) extensions: FxHashMap<SymbolRef, FxHashMap<Name, Symbols>>,
-    /// The type of each member that is defined outside of its type's body.
-    pub(in crate::resolve) containers: FxHashMap<SymbolRef, SymbolRef>,
-    /// Interfaces that types implement outside of their header.
-    pub(in crate::resolve) implemented: FxHashMap<SymbolRef, Symbols>,
-    /// Interfaces from outside that types implement outside of their header, by name.
-    pub(in crate::resolve) implemented_outside: FxHashMap<SymbolRef, Vec<Box<str>>>,
-    /// Members that types from outside gain here, by the type's name.
-    pub(in crate::resolve) gained: FxHashMap<Box<str>, FxHashMap<Name, Symbols>>,
-    /// Interfaces that are satisfied by having their methods, by the name of one of these.
-    pub(in crate::resolve) interfaces: FxHashMap<Name, Vec<SymbolRef>>,
-    /// What the families' files say, by family.
-    families: BTreeMap<&'static str, Family>,
-}
-
-/// What the files of a family say.
-#[derive(Debug, Default)]
-struct Family {
-    /// Nested types with the types around them.
-    nested: Vec<(SymbolRef, SymbolRef)>,
-    found: Found,
-    interfaces: Vec<(Name, SymbolRef)>,
-    /// What was looked at to find that out.
-    asked: Asking,
-}
-
-/// What files say about types that are not theirs.
-#[derive(Debug, Default)]
-struct Found {
-    /// Members with their types.
-    members: Vec<(SymbolRef, SymbolRef)>,
-    /// Types with interfaces that they implement.
-    implemented: Vec<(SymbolRef, SymbolRef)>,
-    /// The same for interfaces from outside.
-    outside: Vec<(SymbolRef, Box<str>)>,
-    /// Types from outside with members that they gain.
-    gained: Vec<(Box<str>, SymbolRef)>,
-}
-
-impl Derived {
-    /// Whether what a family's files say was found out with the help of something that is `altered`.
-    pub(in crate::resolve) fn rests_on(&self, is_altered: impl Fn(&Asking) -> bool) -> bool {
-        self.families.values().any(|family| is_altered(&family.asked))
-    }
-}
-
-/// Whether a file says anything here: only such files are read.
-pub(super) fn says_anything(facts: &crate::model::facts::FileFacts, language: &Language) -> bool {
-    let is_interface = |kind| kind == crate::model::SymbolKind::Interface && language.manifest.resolution.structural;
-    facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_interface(symbol.kind))
-}
 
 /// Works out again what the files of some families say; of the others it stays. `is_touched` chooses families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
     for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
-        speakers.entry(crate::resolve::imports::family(language)).or_default().push(file);
+        speakers.entry(crate::resolve::units::import_target::family(language)).or_default().push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());
