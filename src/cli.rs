@@ -39,25 +39,25 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Index a repository, or bring its index up to date
-    Index(index::Arguments),
+    Index(index::IndexArguments),
     /// Write parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
     /// Serve an MCP client on standard input and output
-    Mcp(mcp::Arguments),
+    Mcp(mcp::McpArguments),
     /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
-    Serve(serve::Arguments),
+    Serve(serve::ServeArguments),
     /// Try everything that a client depends on, and say what is wrong and how to mend it
-    Doctor(doctor::Arguments),
+    Doctor(doctor::DoctorArguments),
     /// Put this server into a client's list of servers
-    Install(install::Arguments),
+    Install(install::InstallArguments),
     /// Take this server out of a client's list of servers
-    Uninstall(install::Arguments),
+    Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
-    Completions(completions::Arguments),
+    Completions(completions::CompletionsArguments),
     /// Compare the calls in the trees of a directory's files with the references that are made of them
     #[command(hide = true)]
-    Coverage(coverage::Arguments),
+    Coverage(coverage::CoverageArguments),
 }
 
 /// Which repository a command is about.

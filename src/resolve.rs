@@ -27,7 +27,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-pub use crate::resolve::incremental::assemble::Known;
+pub use crate::resolve::incremental::assemble::ListedFile;
 pub use crate::resolve::units::archive::{Archive, Posting};
 pub use crate::resolve::units::footprint::Asked;
 pub use crate::resolve::units::interner::Names;
@@ -37,7 +37,7 @@ pub use crate::resolve::{
     units::prepared::{Head, Prepared},
 };
 pub use incremental::invalidate::{Change, Changed, Listing};
-pub use workspace::packed::Entry;
+pub use workspace::packed::PackedEntry;
 use workspace::program::Program;
 pub use workspace::tables::Tables;
 
@@ -99,7 +99,7 @@ struct Resolver<'p, 'a> {
     linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
     parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
-    reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::Files>>,
+    reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
     seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
     /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,

@@ -125,7 +125,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
             (Target::Socket(socket), Some(command)) => runtime::spawn::ensure(socket, command),
             _ => Ok(()),
         };
-        let place = proxy::thin::Place::new(root, started_in, events.clone());
+        let place = proxy::thin::ClientRoots::new(root, started_in, events.clone());
         let thin = proxy::thin::Thin::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
@@ -144,7 +144,7 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     // Beside the questions to all there may be calls of every upstream's own tools.
     limits.heavy_permits += proxy::federation::MOST_CALLS;
     run(limits, |events| {
-        let place = proxy::thin::Place::new(None, started_in, events.clone());
+        let place = proxy::thin::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
 }

@@ -18,12 +18,12 @@ const HEAD: usize = 4096;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CoverageArguments {
     /// The directory
     directory: PathBuf,
 }
 
-pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: &Config, arguments: &CoverageArguments) -> Result<(), Stop> {
     let root = config.repository_at(&arguments.directory)?.root;
     let walk = source::walk(&root, config.limits.threads, &CancelToken::new()).map_err(crate::index::IndexError::from)?;
     let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);

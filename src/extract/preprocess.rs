@@ -82,7 +82,7 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         source: &cleared.source,
         rules,
         brackets: brackets::Brackets::of(&tokens),
-        known: words::Known::of(rules, source, &tokens),
+        known: words::KnownWords::of(rules, source, &tokens),
         tokens: &tokens,
         uses: Vec::new(),
         edits: Vec::new(),

@@ -60,11 +60,11 @@ pub(super) struct Modules {
     of_file: Vec<Option<u32>>,
     by_path: FxHashMap<String, FileId>,
     project_files: BTreeMap<String, String>,
-    dotted: dotted::Index,
-    includes: includes::Index,
-    crates: crates::Index,
-    relative: relative::Index,
-    folders: folders::Index,
+    dotted: dotted::DottedIndex,
+    includes: includes::IncludeIndex,
+    crates: crates::CrateIndex,
+    relative: relative::ProjectIndex,
+    folders: folders::FolderIndex,
 }
 
 impl Modules {
@@ -80,11 +80,11 @@ impl Modules {
             let Some(head) = tables.head(id) else { continue };
             modules.add_to_package(head, &file.path, id);
         }
-        modules.dotted = dotted::Index::new(&modules);
-        modules.includes = includes::Index::new(tables);
-        modules.crates = crates::Index::new(&modules, tables);
-        modules.relative = relative::Index::new(&modules);
-        modules.folders = folders::Index::new(&modules);
+        modules.dotted = dotted::DottedIndex::new(&modules);
+        modules.includes = includes::IncludeIndex::new(tables);
+        modules.crates = crates::CrateIndex::new(&modules, tables);
+        modules.relative = relative::ProjectIndex::new(&modules);
+        modules.folders = folders::FolderIndex::new(&modules);
         modules
     }
 

@@ -20,12 +20,12 @@ use crate::server::tools::table;
 use crate::server::tools::tool::Tool;
 use crate::server::workspace::roots::PATH_BYTES;
 use completion::Subject;
-use resources::{BadAddress, Question};
+use resources::{BadAddress, ResourceQuestion};
 use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use subscriptions::{MOST_ADDRESSES, Wanted};
+use subscriptions::{MOST_ADDRESSES, WantedChanges};
 
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
@@ -67,7 +67,7 @@ pub(super) struct Session {
     is_peer: bool,
     /// The directory that such a client names.
     root: Option<PathBuf>,
-    wanted: Wanted,
+    wanted: WantedChanges,
 }
 
 /// What a request asks for.
@@ -78,7 +78,7 @@ pub(super) enum Method {
     /// A tool is to be called.
     Call(Call),
     /// Notifications of changes are wanted, until the client cancels.
-    Listen(Wanted),
+    Listen(WantedChanges),
 }
 
 /// A call of a tool.
@@ -96,7 +96,7 @@ pub(super) struct Call {
 
 impl Default for Session {
     fn default() -> Self {
-        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: Wanted::negotiated() }
+        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: WantedChanges::negotiated() }
     }
 }
 
@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// What the client is to be told of changes, if it can be told.
-    pub(super) fn wanted(&self) -> Option<&Wanted> {
+    pub(super) fn wanted(&self) -> Option<&WantedChanges> {
         self.ready.then_some(&self.wanted)
     }
 
@@ -174,7 +174,7 @@ impl Session {
             (_, "prompts/get") => prompt(era, params),
             (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
-            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params, more.is_some()))),
+            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(WantedChanges::asked(&params, more.is_some()))),
             (Era::Negotiated, "resources/subscribe") => self.follow(&params),
             (Era::Negotiated, "resources/unsubscribe") => {
                 self.wanted.unfollow(text(&params, "uri", "the address of a resource")?);
@@ -313,7 +313,7 @@ static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates
 
 fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
     let uri = text(params, "uri", "the address of a resource")?;
-    let Question { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
+    let ResourceQuestion { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
     let purpose = Purpose::Resource(uri.to_owned());
     Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(params) }))
 }

@@ -14,7 +14,7 @@ use crate::server::session::shutdown;
 use http::Http;
 pub use http::{BearerToken, HttpListening};
 use sessions::Sessions;
-use socket_lock::Place;
+use socket_lock::SocketPlace;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ pub struct Web {
 /// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
 /// that come over HTTP.
 pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<Web>)) -> Result<(), ServeError> {
-    let (place, listener) = Place::take(&listening.socket)?;
+    let (place, listener) = SocketPlace::take(&listening.socket)?;
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
     let within: Arc<[PathBuf]> = listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     log::take_panics();
@@ -166,7 +166,7 @@ struct Reached {
 }
 
 /// Listens for clients over HTTP, who need a token in any case.
-fn listen(web: &HttpListening, place: &Place) -> Result<Reached, ServeError> {
+fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeError> {
     let (token, token_file) = match &web.token {
         Some(token) => (token.clone(), None),
         None if web.address.ip().is_loopback() => {

@@ -1,6 +1,6 @@
 //! Exports and packages: what a file offers to others, and what it hands on from them.
 
-use super::import::Entry;
+use super::import::ImportEntry;
 use crate::extract::facts::exports::ExportList;
 use crate::extract::walk::{READ, Walker};
 use crate::grammar::{ImportForm, Rule, Selector};
@@ -104,8 +104,15 @@ impl<'t> Walker<'t> {
                         let kind = if self.text_of(name) == "default" { ImportKind::Default } else { ImportKind::Item };
                         let module = module.clone();
                         // Not bound here: only those who import this file see it.
-                        let id =
-                            self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: name, reexport: true });
+                        let id = self.record(ImportEntry {
+                            kind,
+                            module,
+                            level: 0,
+                            item,
+                            alias: NameId::NONE,
+                            node: name,
+                            reexport: true,
+                        });
                         if let Some(position) = id.get() {
                             self.build.facts.imports[position].alias = alias;
                         }
@@ -132,7 +139,8 @@ impl<'t> Walker<'t> {
         };
         let kind = if alias.is_some() { ImportKind::Module } else { ImportKind::Wildcard };
         let item = NameId::NONE;
-        let id = self.record(Entry { kind, module, level: 0, item, alias: NameId::NONE, node: source_node, reexport: true });
+        let id =
+            self.record(ImportEntry { kind, module, level: 0, item, alias: NameId::NONE, node: source_node, reexport: true });
         if let Some(position) = id.get() {
             self.build.facts.imports[position].alias = alias;
         }

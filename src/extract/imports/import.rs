@@ -7,7 +7,7 @@ use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportId, Import
 use tree_sitter::Node;
 
 /// One import before it is recorded.
-pub(super) struct Entry<'t> {
+pub(super) struct ImportEntry<'t> {
     pub(in crate::extract) kind: ImportKind,
     pub(in crate::extract) module: String,
     pub(super) level: u16,
@@ -33,7 +33,15 @@ impl<'t> Walker<'t> {
                 let (module, level) = self.relative_module(module_node, relative.as_ref());
                 if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node)) {
                     let (item, alias) = (NameId::NONE, NameId::NONE);
-                    self.record(Entry { kind: ImportKind::Wildcard, module, level, item, alias, node: wildcard, reexport: true });
+                    self.record(ImportEntry {
+                        kind: ImportKind::Wildcard,
+                        module,
+                        level,
+                        item,
+                        alias,
+                        node: wildcard,
+                        reexport: true,
+                    });
                     return;
                 }
                 for name in self.every(Some(names), node) {
@@ -41,7 +49,7 @@ impl<'t> Walker<'t> {
                     let alias_node = alias.as_ref().and_then(|selector| selector.first(name)).unwrap_or(inner);
                     let (item, alias) = (self.name_of(inner), self.name_of(alias_node));
                     let module = module.clone();
-                    self.record(Entry { kind: ImportKind::Item, module, level, item, alias, node: inner, reexport: true });
+                    self.record(ImportEntry { kind: ImportKind::Item, module, level, item, alias, node: inner, reexport: true });
                 }
             }
             ImportForm::Clauses { .. } => self.import_clauses(form, node),
@@ -62,7 +70,7 @@ impl<'t> Walker<'t> {
                 let module = if known > path.start_byte() { module.trim_start_matches('/').to_owned() } else { module };
                 let (item, alias) = (NameId::NONE, NameId::NONE);
                 let level = u16::from(is_system);
-                self.record(Entry { kind: ImportKind::Include, module, level, item, alias, node: path, reexport: true });
+                self.record(ImportEntry { kind: ImportKind::Include, module, level, item, alias, node: path, reexport: true });
             }
             ImportForm::Using { of, namespace, alias, prefix } => {
                 let before = prefix.as_ref().and_then(|prefix| prefix.first(node.parent()?.parent()?));
@@ -80,7 +88,7 @@ impl<'t> Walker<'t> {
                 let Some(name) = name.first(node) else { return };
                 let alias = alias.as_ref().and_then(|selector| selector.first(node)).unwrap_or(name);
                 let (module, alias, item) = (self.text_of(name).to_owned(), self.name_of(alias), NameId::NONE);
-                self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport });
+                self.record(ImportEntry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport });
             }
             ImportForm::Child { name } => {
                 if let Some(name) = name.first(node) {
@@ -101,20 +109,28 @@ impl<'t> Walker<'t> {
         let kind = ImportKind::Item;
         if let Some(wildcard) = wildcard.as_ref().and_then(|selector| selector.first(node)) {
             let (module, item, alias) = (self.joined_text(segments), NameId::NONE, NameId::NONE);
-            self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node: wildcard, reexport: false });
+            self.record(ImportEntry {
+                kind: ImportKind::Wildcard,
+                module,
+                level: 0,
+                item,
+                alias,
+                node: wildcard,
+                reexport: false,
+            });
             return;
         }
         let names = self.every(names.as_ref(), node);
         if let (true, Some((last, before))) = (names.is_empty(), segments.split_last()) {
             let (module, item) = (self.joined_text(before), self.build.name(last));
-            self.record(Entry { kind, module, level: 0, item, alias: item, node, reexport: false });
+            self.record(ImportEntry { kind, module, level: 0, item, alias: item, node, reexport: false });
         }
         for name in names {
             let part = |selector: &'static Option<Selector>| selector.as_ref().and_then(|selector| selector.first(name));
             let inner = part(aliased).unwrap_or(name);
             let (item, alias) = (self.name_of(inner), self.name_of(part(alias).unwrap_or(inner)));
             let module = self.joined_text(segments);
-            self.record(Entry { kind, module, level: 0, item, alias, node: inner, reexport: false });
+            self.record(ImportEntry { kind, module, level: 0, item, alias, node: inner, reexport: false });
         }
     }
 
@@ -122,8 +138,8 @@ impl<'t> Walker<'t> {
         segments.join(&self.language.manifest.modules.separator)
     }
 
-    pub(super) fn record(&mut self, entry: Entry<'t>) -> ImportId {
-        let Entry { kind, module, level, item, alias, node, reexport } = entry;
+    pub(super) fn record(&mut self, entry: ImportEntry<'t>) -> ImportId {
+        let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
         let id = self.build.import(Import {
             kind,
             module: module.into(),
@@ -160,7 +176,7 @@ impl<'t> Walker<'t> {
     pub(in crate::extract) fn import_by_call(&mut self, node: Node<'t>, item: NameId, alias: NameId) {
         let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
         let module = self.quoted(node);
-        self.record(Entry { kind, module, level: 0, item, alias, node, reexport: false });
+        self.record(ImportEntry { kind, module, level: 0, item, alias, node, reexport: false });
     }
 
     fn last_segment(&mut self, import: ImportId) -> NameId {
@@ -184,11 +200,27 @@ impl<'t> Walker<'t> {
         let whole = alias.is_some() || !module.contains(separator.as_str());
         let item = NameId::NONE;
         if whole {
-            self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias: bound, node: name, reexport: true });
+            self.record(ImportEntry {
+                kind: ImportKind::Module,
+                module,
+                level: 0,
+                item,
+                alias: bound,
+                node: name,
+                reexport: true,
+            });
             return;
         }
         let first = self.build.text(bound).to_owned();
-        self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias: NameId::NONE, node: name, reexport: true });
+        self.record(ImportEntry {
+            kind: ImportKind::Module,
+            module,
+            level: 0,
+            item,
+            alias: NameId::NONE,
+            node: name,
+            reexport: true,
+        });
         if self.build.bound(self.scope, bound).is_none() {
             let id = self.build.import(Import {
                 kind: ImportKind::Module,
@@ -239,7 +271,7 @@ impl<'t> Walker<'t> {
             let alias = self.name_of(name);
             let item = NameId::NONE;
             let module = module.clone();
-            self.record(Entry { kind: ImportKind::Default, module, level: 0, item, alias, node: name, reexport: false });
+            self.record(ImportEntry { kind: ImportKind::Default, module, level: 0, item, alias, node: name, reexport: false });
             any = true;
         }
         if let Some(name) = namespace.as_ref().and_then(|selector| selector.first(node)) {
@@ -247,7 +279,7 @@ impl<'t> Walker<'t> {
             let alias = self.name_of(name);
             let item = NameId::NONE;
             let module = module.clone();
-            self.record(Entry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport: false });
+            self.record(ImportEntry { kind: ImportKind::Module, module, level: 0, item, alias, node: name, reexport: false });
             any = true;
         }
         for clause in self.every(named.as_ref(), node) {
@@ -260,14 +292,22 @@ impl<'t> Walker<'t> {
                     _ => (ImportKind::Item, self.name_of(name)),
                 };
                 let module = module.clone();
-                let id = self.record(Entry { kind, module, level: 0, item, alias, node: name, reexport: false });
+                let id = self.record(ImportEntry { kind, module, level: 0, item, alias, node: name, reexport: false });
                 self.mark_type_only(id, specifier, types);
                 any = true;
             }
         }
         if !any {
             let (item, alias) = (NameId::NONE, NameId::NONE);
-            self.record(Entry { kind: ImportKind::Include, module, level: 0, item, alias, node: source_node, reexport: false });
+            self.record(ImportEntry {
+                kind: ImportKind::Include,
+                module,
+                level: 0,
+                item,
+                alias,
+                node: source_node,
+                reexport: false,
+            });
         }
         for position in first..self.build.facts.imports.len() {
             self.mark_type_only(ImportId::at(position), node, types);
@@ -307,7 +347,7 @@ impl<'t> Walker<'t> {
             }
             let (item, alias) = (NameId::NONE, NameId::NONE);
             let module = self.joined(prefix);
-            self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport });
+            self.record(ImportEntry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport });
         } else {
             let (target, alias_node) = match kind == aliased {
                 true => (path.first(node), alias.first(node)),
@@ -336,7 +376,7 @@ impl<'t> Walker<'t> {
         };
         let module = before.join(&modules.separator);
         let item = self.build.name(item);
-        self.record(Entry { kind: ImportKind::Item, module, level: 0, item, alias: bound, node, reexport });
+        self.record(ImportEntry { kind: ImportKind::Item, module, level: 0, item, alias: bound, node, reexport });
     }
 
     fn joined(&self, path: &[String]) -> String {
@@ -357,13 +397,21 @@ impl<'t> Walker<'t> {
         let level = u16::from(is_member);
         if wildcard.is_some_and(|selector| selector.first(node).is_some()) {
             let (item, alias) = (NameId::NONE, NameId::NONE);
-            self.record(Entry { kind: ImportKind::Wildcard, module: text, level, item, alias, node: path_node, reexport: false });
+            self.record(ImportEntry {
+                kind: ImportKind::Wildcard,
+                module: text,
+                level,
+                item,
+                alias,
+                node: path_node,
+                reexport: false,
+            });
             return;
         }
         let (module, last) = text.rsplit_once(separator.as_str()).map_or(("", text.as_str()), |(module, last)| (module, last));
         let item = self.build.name(last);
         let module = module.to_owned();
-        self.record(Entry { kind: ImportKind::Item, module, level, item, alias: item, node: path_node, reexport: false });
+        self.record(ImportEntry { kind: ImportKind::Item, module, level, item, alias: item, node: path_node, reexport: false });
     }
 
     fn import_quoted(&mut self, node: Node<'t>, path: &'static Selector, alias: Option<&'static Selector>) {
@@ -379,14 +427,14 @@ impl<'t> Walker<'t> {
         };
         let alias = if bound.is_empty() { NameId::NONE } else { self.build.name(bound) };
         let item = NameId::NONE;
-        self.record(Entry { kind, module: module.clone(), level: 0, item, alias, node: path_node, reexport: false });
+        self.record(ImportEntry { kind, module: module.clone(), level: 0, item, alias, node: path_node, reexport: false });
     }
 
     /// Makes the members of a module visible in the scope around.
     pub(in crate::extract) fn import_members(&mut self, node: Node<'t>) {
         let module: String = self.text_of(node).split_whitespace().collect();
         let (item, alias) = (NameId::NONE, NameId::NONE);
-        self.record(Entry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
+        self.record(ImportEntry { kind: ImportKind::Wildcard, module, level: 0, item, alias, node, reexport: true });
     }
 
     fn import_using(
@@ -409,12 +457,12 @@ impl<'t> Walker<'t> {
         if let Some(alias) = alias.and_then(|selector| selector.first(node)) {
             let (item, alias) = (NameId::NONE, self.name_of(alias));
             let kind = ImportKind::Module;
-            self.record(Entry { kind, module: text, level: 0, item, alias, node: path_node, reexport: true });
+            self.record(ImportEntry { kind, module: text, level: 0, item, alias, node: path_node, reexport: true });
             return;
         }
         let (module, last) = text.rsplit_once(separator.as_str()).unwrap_or(("", &text));
         let (item, module) = (self.build.name(last), module.to_owned());
-        self.record(Entry { kind: ImportKind::Item, module, level: 0, item, alias: item, node: path_node, reexport: true });
+        self.record(ImportEntry { kind: ImportKind::Item, module, level: 0, item, alias: item, node: path_node, reexport: true });
     }
 
     /// A module of this name in a file of its own.
@@ -424,7 +472,7 @@ impl<'t> Walker<'t> {
         let module = self.path_decorator().unwrap_or(self_word);
         let item = self.name_of(name_node);
         let kind = ImportKind::Module;
-        self.record(Entry { kind, module, level: 0, item, alias: item, node: name_node, reexport });
+        self.record(ImportEntry { kind, module, level: 0, item, alias: item, node: name_node, reexport });
     }
 }
 

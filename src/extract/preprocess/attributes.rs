@@ -3,7 +3,7 @@
 
 use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
-use super::words::{Known, is_capital};
+use super::words::{KnownWords, is_capital};
 use super::{Edit, Made, Use};
 use crate::grammar::{Preprocessor, WordLists};
 use crate::model::SiteKind;
@@ -57,7 +57,7 @@ pub(super) struct Finder<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) rules: &'a Preprocessor,
     pub(super) brackets: Brackets,
-    pub(super) known: Known<'a>,
+    pub(super) known: KnownWords<'a>,
     pub(super) uses: Vec<Use>,
     pub(super) edits: Vec<Edit>,
     pub(super) made: Vec<Made>,

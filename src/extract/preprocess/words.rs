@@ -29,12 +29,12 @@ pub(super) fn is_like_type(word: &[u8]) -> bool {
 
 /// What the macros that a file defines say of words.
 #[derive(Default)]
-pub(super) struct Known<'s> {
+pub(super) struct KnownWords<'s> {
     /// Words that are replaced by nothing, or by what a declaration can do without.
     nothing: FxHashSet<&'s [u8]>,
 }
 
-impl<'s> Known<'s> {
+impl<'s> KnownWords<'s> {
     pub(super) fn of(rules: &Preprocessor, source: &'s [u8], tokens: &[Token]) -> Self {
         let mut nothing: FxHashMap<&[u8], bool> = FxHashMap::default();
         for token in tokens.iter().filter(|token| token.kind == Kind::Directive) {

@@ -24,7 +24,7 @@ use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation, Target};
 use crate::model::packed::{self, Reader};
 use crate::model::{LanguageId, RepoPath, SkipReason, Step};
-use crate::resolve::{Asked, Entry, Names, Prepared, ProjectFile, Resolved, Shared, Tables};
+use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
@@ -64,7 +64,7 @@ pub(in crate::index) fn build(lock: &WriterLock, started: Instant, run: &Run) ->
     let mut strays: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
     let mut neighbours = Vec::with_capacity(found.len());
-    for ((Found { placed, entries, strays: some }, facts), range) in found.into_iter().zip(&pieces).zip(&ranges) {
+    for ((PieceResult { placed, entries, strays: some }, facts), range) in found.into_iter().zip(&pieces).zip(&ranges) {
         neighbours.push(Neighbours { first: key(id(range.start)), facts: *facts, found: placed, entries });
         found_pieces.push(placed);
         some.into_iter().for_each(|relation| strays.entry(relation.from.file).or_default().push(relation));
@@ -214,7 +214,7 @@ struct Resolving<'r> {
 }
 
 /// What was found for a piece.
-struct Found {
+struct PieceResult {
     placed: Placed,
     /// What is known of the files without their facts.
     entries: Placed,
@@ -230,7 +230,7 @@ impl<'r> Resolving<'r> {
     }
 
     /// Resolves the piece of so many files, of which those that were skipped have no facts.
-    fn piece(&self, facts: Placed, files: usize) -> Result<Found, StoreError> {
+    fn piece(&self, facts: Placed, files: usize) -> Result<PieceResult, StoreError> {
         let raw = self.draft.piece(facts)?;
         let opened = Opened::read(&raw).expect("the draft gives what was written");
         let (mut piece, mut entries) = (PieceWriter::default(), PieceWriter::default());
@@ -249,7 +249,7 @@ impl<'r> Resolving<'r> {
             self.counter.add_one();
         }
         (opened.entries.len()..files).for_each(|_| self.counter.add_one());
-        Ok(Found { placed: self.draft.add(&piece.finish())?, entries: self.draft.add(&entries.finish())?, strays })
+        Ok(PieceResult { placed: self.draft.add(&piece.finish())?, entries: self.draft.add(&entries.finish())?, strays })
     }
 
     fn count(&self, found: &FileResolution) {
@@ -279,7 +279,7 @@ pub(in crate::index) fn known_file(tables: &Tables, file: FileId, found: &FileRe
         .collect();
     strays.sort_unstable();
     strays.dedup();
-    KnownFile { entry: Entry { head, imported: tables.imported_keys(file), asked }, strays }
+    KnownFile { entry: PackedEntry { head, imported: tables.imported_keys(file), asked }, strays }
 }
 
 /// The facts of a file, as far as `part` reads them.

@@ -17,7 +17,7 @@ use crate::model::RepoPath;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileResolution};
 use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::resolve::{self, Entry, Posting, ProjectFile, Shared, Tables};
+use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
 /// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older segments are not read then.
@@ -188,7 +188,7 @@ struct Row {
 /// What is known of a file without its facts.
 #[derive(Clone, Debug)]
 pub(in crate::index) struct KnownFile {
-    pub(in crate::index) entry: Entry,
+    pub(in crate::index) entry: PackedEntry,
     /// Keys of other files in which relations start that this one speaks of.
     pub(in crate::index) strays: Vec<u32>,
 }
@@ -202,7 +202,7 @@ impl KnownFile {
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
-        Some(Self { entry: Entry::read(reader)?, strays: reader.list(&[], &0, |reader, _| reader.small(0))? })
+        Some(Self { entry: PackedEntry::read(reader)?, strays: reader.list(&[], &0, |reader, _| reader.small(0))? })
     }
 }
 
@@ -301,7 +301,7 @@ impl Archive {
         let entries = |number: usize| {
             let piece = segment.piece(neighbours[number].entries)?;
             let opened = Opened::read(&piece)?;
-            let read = |entry: &segment_block::Entry<'_>| {
+            let read = |entry: &segment_block::BlockEntry<'_>| {
                 Some((entry.key, KnownFile::read(&mut Reader::new(entry.facts, &opened.words))?))
             };
             opened.entries.iter().map(read).collect::<Option<Vec<_>>>()
@@ -395,7 +395,7 @@ impl Archive {
         &self,
         sort: Sort,
         key: u32,
-        read: impl FnOnce(&segment_block::Entry<'_>, &[&str]) -> Option<T>,
+        read: impl FnOnce(&segment_block::BlockEntry<'_>, &[&str]) -> Option<T>,
     ) -> Option<T> {
         let number = self.base.number(key)?;
         let neighbours = &self.base.neighbours[number];

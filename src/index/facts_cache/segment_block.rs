@@ -41,11 +41,11 @@ const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
 pub(in crate::index) struct Opened<'p> {
     /// In terms of which all is said.
     pub(in crate::index) words: Vec<&'p str>,
-    pub(in crate::index) entries: Vec<Entry<'p>>,
+    pub(in crate::index) entries: Vec<BlockEntry<'p>>,
 }
 
 /// What a piece says of one file.
-pub(in crate::index) struct Entry<'p> {
+pub(in crate::index) struct BlockEntry<'p> {
     pub(in crate::index) key: u32,
     /// Nothing where only what was found is said.
     pub(in crate::index) facts: &'p [u8],
@@ -63,7 +63,7 @@ impl<'p> Opened<'p> {
         for (key, facts_bytes, found_bytes) in lengths {
             let (facts, rest) = body.split_at_checked(usize::try_from(facts_bytes).ok()?)?;
             let (found, rest) = rest.split_at_checked(usize::try_from(found_bytes).ok()?)?;
-            entries.push(Entry { key, facts, found });
+            entries.push(BlockEntry { key, facts, found });
             body = rest;
         }
         Some(Self { words, entries })
@@ -72,7 +72,7 @@ impl<'p> Opened<'p> {
 
 impl<'p> Opened<'p> {
     /// What it says of the file with a key.
-    pub(in crate::index) fn entry(&self, key: u32) -> Option<&Entry<'p>> {
+    pub(in crate::index) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
         let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
         self.entries.get(place)
     }

@@ -15,14 +15,14 @@ use crate::index::build::resolve::resolve;
 use crate::index::build::workers::Workers;
 use crate::index::facts_cache::archive::{self, Archive, KnownFile, Opening};
 use crate::index::progress::{Phase, Stopwatch, Timing};
-use results::Taken;
+use results::TakenRows;
 
 use crate::faults::{Fault, planted};
 use crate::index::{IndexError, Progress, Run};
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
 use crate::model::{RepoPath, SkipReason};
-use crate::resolve::{Archive as _, Asked, Change, Changed, Known, Listing, ProjectFile, Shared, Tables};
+use crate::resolve::{Archive as _, Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
 use crate::source::{WalkedFile, WalkedKind};
 use crate::store::{Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock};
 
@@ -116,7 +116,7 @@ impl Resident {
                 }
             }
             asked.push(footprint);
-            heads.push(Known { path: row.path.clone(), key, head, has_changed: archive.has_row(key) });
+            heads.push(ListedFile { path: row.path.clone(), key, head, has_changed: archive.has_row(key) });
         }
         let tables = Tables::by_need(heads, Arc::clone(&archive) as Arc<_>, project_files.clone());
         let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
@@ -162,7 +162,7 @@ impl Resident {
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-        let Taken { mut rows, replaced, resolved, related } = self.take_results(&changed, before, facts, results);
+        let TakenRows { mut rows, replaced, resolved, related } = self.take_results(&changed, before, facts, results);
         self.check(store)?;
         if has_project_files {
             rows.push((archive::PROJECT_FILES, Some(archive::row_of_project_files(&self.project_files))));

@@ -24,7 +24,7 @@ const MAX_NESTING: usize = 200;
 const MAX_FILE_ROWS: usize = 2_000;
 
 /// Where a file is, and what else most results say of it.
-pub(in crate::query) struct Place {
+pub(in crate::query) struct FilePlace {
     pub(in crate::query) path: RepoPath,
     pub(in crate::query) language: Option<LanguageKey>,
     pub(in crate::query) test: bool,
@@ -36,7 +36,7 @@ pub(in crate::query) struct Lookup<'q> {
     cancel: &'q CancelToken,
     languages: FxHashMap<LanguageKey, String>,
     files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
-    places: RefCell<FxHashMap<FileKey, Rc<Place>>>,
+    places: RefCell<FxHashMap<FileKey, Rc<FilePlace>>>,
     paths: OnceCell<Arc<PathTable>>,
     order: Arc<KeyOrder>,
     symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
@@ -137,13 +137,13 @@ impl<'q> Lookup<'q> {
     }
 
     /// Where a file is.
-    pub(in crate::query) fn place(&self, key: FileKey) -> Result<Rc<Place>, QueryError> {
+    pub(in crate::query) fn place(&self, key: FileKey) -> Result<Rc<FilePlace>, QueryError> {
         if let Some(place) = self.places.borrow().get(&key) {
             return Ok(Rc::clone(place));
         }
         let path = |mark: FileMark<'_>| RepoPath::new(mark.path).map(|path| (path, mark.language, mark.test));
         let (path, language, test) = self.of_file(key, path)?.ok_or_else(|| self.dangling("file", key.0))?;
-        let place = Rc::new(Place { path, language, test });
+        let place = Rc::new(FilePlace { path, language, test });
         self.places.borrow_mut().insert(key, Rc::clone(&place));
         Ok(place)
     }

@@ -107,19 +107,19 @@ impl Near {
 /// the name begins with it. Only letters that are swapped where two parts meet spoil both: that is the text with them swapped, with an
 /// error less.
 pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
-    let mut parts = Parts::default();
+    let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
     let named = parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
     parts.first.iter().fold(named, |named, part| named.or_beginning_with(part))
 }
 
 #[derive(Default)]
-struct Parts {
+struct NameSplit {
     first: BTreeSet<String>,
     inside: BTreeSet<String>,
 }
 
-impl Parts {
+impl NameSplit {
     fn add(&mut self, text: &[char], errors: usize) {
         // Parts are looked up by three letters, a beginning by any number.
         let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
@@ -170,9 +170,9 @@ mod tests {
         let mut near = vec!["configure".to_owned()];
         let text = near[0].clone();
         for errors in 1..=2 {
-            let mut parts = Parts::default();
+            let mut parts = NameSplit::default();
             parts.add(&text.chars().collect::<Vec<char>>(), errors);
-            let Parts { first, inside } = parts;
+            let NameSplit { first, inside } = parts;
             for before in std::mem::take(&mut near) {
                 for at in 0..before.len() {
                     let (head, tail) = before.split_at(at);

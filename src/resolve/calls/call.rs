@@ -16,14 +16,14 @@ const FIRST_CALLEE: &str = "callee0";
 
 /// The arguments of a call.
 #[derive(Clone, Copy)]
-pub(in crate::resolve) enum Arguments<'t> {
+pub(in crate::resolve) enum CallArguments<'t> {
     /// By their types.
     Typed(&'t [Ty]),
     /// As the file has them: types may be found out only where several callables take as many.
     Written(Run),
 }
 
-impl Arguments<'_> {
+impl CallArguments<'_> {
     fn count(self) -> u16 {
         let count = match self {
             Self::Typed(types) => types.len(),
@@ -39,7 +39,7 @@ impl Resolver<'_, '_> {
         match callee {
             Ty::Callable(symbols, receiver) => {
                 let given = self.argument_types(file, args);
-                let chosen = self.fitting(file, symbols, Arguments::Typed(&given), false);
+                let chosen = self.fitting(file, symbols, CallArguments::Typed(&given), false);
                 self.result_of(&chosen, receiver.as_deref(), &given)
             }
             Ty::Type(symbol, given) => self.constructed(file, *symbol, given, args),
@@ -114,13 +114,19 @@ impl Resolver<'_, '_> {
     }
 
     /// Of several callables those that the arguments fit; all, if none does.
-    pub(in crate::resolve) fn fitting(&mut self, file: FileId, symbols: &Symbols, args: Arguments<'_>, spread: bool) -> Symbols {
-        if let Arguments::Written(written) = args
+    pub(in crate::resolve) fn fitting(
+        &mut self,
+        file: FileId,
+        symbols: &Symbols,
+        args: CallArguments<'_>,
+        spread: bool,
+    ) -> Symbols {
+        if let CallArguments::Written(written) = args
             && self.program.known(file).language.manifest.resolution.infer_returns
         {
             // What depends on itself is known by where it was asked first: always by the arguments of calls in order.
             let types = self.argument_types(file, written);
-            return self.fitting(file, symbols, Arguments::Typed(&types), spread);
+            return self.fitting(file, symbols, CallArguments::Typed(&types), spread);
         }
         if symbols.first().is_some_and(|symbol| self.has_declarations(*symbol)) {
             let distinct = self.without_repeats(symbols);
@@ -134,7 +140,7 @@ impl Resolver<'_, '_> {
         self.program.known(symbol.file).language.manifest.resolution.declarations
     }
 
-    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: Arguments<'_>, spread: bool) -> Symbols {
+    fn fitting_distinct(&mut self, file: FileId, symbols: &Symbols, args: CallArguments<'_>, spread: bool) -> Symbols {
         if symbols.len() < 2 {
             return symbols.clone();
         }
@@ -149,8 +155,8 @@ impl Resolver<'_, '_> {
             return left;
         }
         match args {
-            Arguments::Typed(types) => self.closest(file, left, types),
-            Arguments::Written(args) => {
+            CallArguments::Typed(types) => self.closest(file, left, types),
+            CallArguments::Written(args) => {
                 let types = self.argument_types(file, args);
                 self.closest(file, left, &types)
             }

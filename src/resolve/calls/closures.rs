@@ -1,6 +1,6 @@
 //! Closures: what the calls they are arguments of give to their parameters, and what they give back to those calls.
 
-use super::call::Arguments;
+use super::call::CallArguments;
 use crate::grammar::FlowKind;
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, Run, ScopeId};
@@ -33,7 +33,7 @@ impl Resolver<'_, '_> {
                 let known = self.ty(file, callee);
                 if let Ty::Callable(symbols, receiver) = &known {
                     let given = self.arguments_without_closures(file, args);
-                    let fitting = self.fitting(file, symbols, Arguments::Typed(&given), false);
+                    let fitting = self.fitting(file, symbols, CallArguments::Typed(&given), false);
                     return self.given_by(&fitting, receiver.as_deref(), &given, argument, position);
                 }
                 let Expr::Member(object, name) = unit.facts.exprs[callee.get().unwrap_or(call)] else { return Ty::Unknown };
@@ -87,7 +87,7 @@ impl Resolver<'_, '_> {
                 Some(Expr::Call(callee, args)) => match self.ty(file, callee) {
                     Ty::Callable(symbols, receiver) => {
                         let given = self.arguments_without_closures(file, args);
-                        let fitting = self.fitting(file, &symbols, Arguments::Typed(&given), false);
+                        let fitting = self.fitting(file, &symbols, CallArguments::Typed(&given), false);
                         let declared =
                             fitting.first().and_then(|callable| self.parameter_types(*callable).get(argument).cloned());
                         self.substituted(declared.unwrap_or(Ty::Unknown), receiver.as_deref())

@@ -18,22 +18,22 @@ use std::hash::{Hash, Hasher};
 
 /// The trees of all crates.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Index {
+pub(in crate::resolve) struct CrateIndex {
     /// Packages; those in deeper folders come first.
     packages: Vec<Package>,
-    places: FxHashMap<FileId, Place>,
+    places: FxHashMap<FileId, TreePlace>,
 }
 
 /// Where a file stands in a tree of modules.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct TreePlace {
     root: FileId,
     /// The file that names it as a child, and the scope in which it does.
     parent: Option<(FileId, ScopeId)>,
     package: Option<usize>,
 }
 
-impl Index {
+impl CrateIndex {
     pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
         let files = &tables.files;
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
@@ -64,7 +64,7 @@ impl Index {
             return;
         }
         let package = self.package_at(&files[root.0 as usize].path);
-        self.places.insert(root, Place { root, parent: None, package });
+        self.places.insert(root, TreePlace { root, parent: None, package });
         let mut waiting = vec![root];
         while let Some(file) = waiting.pop() {
             let Some(unit) = &tables.unit(file) else { continue };
@@ -73,7 +73,7 @@ impl Index {
                 let path = &files[file.0 as usize].path;
                 let Some(child) = child_file(modules, unit, path, file == root, import, name) else { continue };
                 if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
-                    entry.insert(Place { root, parent: Some((file, import.scope)), package });
+                    entry.insert(TreePlace { root, parent: Some((file, import.scope)), package });
                     waiting.push(child);
                 }
             }
@@ -107,7 +107,7 @@ impl Index {
     }
 }
 
-impl Index {
+impl CrateIndex {
     /// Stands for where a file is in its crate and which libraries it knows. `path` gives the number of a file's path.
     pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
         let Some(place) = self.places.get(&file) else { return 0 };

@@ -11,14 +11,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What imports of a whole path start from.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct DottedIndex {
     /// The packages by the last part of their names, in order.
     by_last: FxHashMap<String, Vec<u32>>,
     /// Folders with packages in them that have an index file, and are no such package themselves.
     source_roots: FxHashSet<String>,
 }
 
-impl Index {
+impl DottedIndex {
     pub(super) fn new(modules: &Modules) -> Self {
         let (mut by_last, mut source_roots) = (FxHashMap::<String, Vec<u32>>::default(), FxHashSet::default());
         for (package, id) in modules.packages.iter().zip(0..) {

@@ -9,12 +9,12 @@ use crate::resolve::units::import_target::{ImportTarget, Module, family};
 
 /// What the system's project files say.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct FolderIndex {
     /// Path of a module and the folder it stands for; longer paths first.
     modules: Vec<(String, String)>,
 }
 
-impl Index {
+impl FolderIndex {
     pub(super) fn new(modules: &Modules) -> Self {
         let is_ours = |name: &str| {
             grammar::of_project_files(std::iter::once(name))

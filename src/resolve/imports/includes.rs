@@ -11,11 +11,11 @@ use rustc_hash::FxHashMap;
 
 /// Files by their own name.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct IncludeIndex {
     by_name: FxHashMap<String, Vec<FileId>>,
 }
 
-impl Index {
+impl IncludeIndex {
     pub(super) fn new(tables: &Tables) -> Self {
         let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
         for (id, file) in tables.ids().zip(&tables.files) {

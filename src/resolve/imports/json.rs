@@ -17,7 +17,7 @@ const DEEPEST: u32 = 64;
 impl Json {
     pub(super) fn read(text: &str) -> Json {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        Reader { bytes: text.as_bytes(), text, at: 0 }.value(0)
+        JsonReader { bytes: text.as_bytes(), text, at: 0 }.value(0)
     }
 
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
@@ -49,13 +49,13 @@ impl Json {
     }
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     bytes: &'t [u8],
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }

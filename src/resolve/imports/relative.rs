@@ -13,12 +13,12 @@ use crate::resolve::units::import_target::{ImportTarget, Module};
 
 /// What the system's project files say.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct ProjectIndex {
     configs: config::Configs,
     packages: package::Packages,
 }
 
-impl Index {
+impl ProjectIndex {
     pub(super) fn new(modules: &Modules) -> Self {
         Self { configs: config::Configs::new(&modules.project_files), packages: package::Packages::new(&modules.project_files) }
     }

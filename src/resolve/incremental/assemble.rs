@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 /// A file of tables that are read by need.
 #[derive(Debug)]
-pub struct Known {
+pub struct ListedFile {
     /// Where it is.
     pub path: RepoPath,
     /// Its key in the store.
@@ -62,12 +62,12 @@ impl Tables {
     }
 
     /// The tables of files that are sorted by path, whose facts and posting lists are read from `archive` by need.
-    pub fn by_need(known: Vec<Known>, archive: Arc<dyn Archive>, project_files: Vec<ProjectFile>) -> Self {
+    pub fn by_need(known: Vec<ListedFile>, archive: Arc<dyn Archive>, project_files: Vec<ProjectFile>) -> Self {
         let mut tables = Self { project_files, postings: Postings::written(Arc::clone(&archive)), ..Self::default() };
         tables.archive = Some(archive);
         let (mut files, mut keys, mut imported) = (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
         let mut changed = Vec::new();
-        for Known { path, key, head, has_changed } in known {
+        for ListedFile { path, key, head, has_changed } in known {
             let (head, imports) = head.unzip();
             changed.extend(has_changed.then_some(FileId(keys.len() as u32)));
             keys.push(key);

@@ -6,7 +6,7 @@
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::workspace::extensions::{Family, Found};
+use crate::resolve::workspace::extensions::{Family, FoundExtensions};
 use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
@@ -148,8 +148,8 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
     found
 }
 
-fn find(program: &Program<'_>, files: &[FileId]) -> Found {
-    let mut found = Found::default();
+fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
+    let mut found = FoundExtensions::default();
     let mut resolver = Resolver::new(program, FileId(0));
     for &file in files {
         let unit = program.known(file);

@@ -8,7 +8,7 @@ use crate::model::graph::FileId;
 use crate::model::{LanguageId, RepoPath};
 use crate::resolve::incremental::fingerprints::{Answers, Links};
 use crate::resolve::units::contexts::contexts;
-use crate::resolve::units::footprint::{Altered, Asked, Files, Question};
+use crate::resolve::units::footprint::{Altered, Asked, FileSet, Question};
 use crate::resolve::units::partition::Shared;
 use crate::resolve::workspace::postings::{self, Own};
 use crate::resolve::{ProjectFile, incremental::derive, units::interface_hash};
@@ -56,12 +56,12 @@ struct Replaced {
     was: Option<(Head, Vec<Own>)>,
     is: Option<(Head, Content, Vec<Own>)>,
     /// What others see of the change.
-    seen: Seen,
+    seen: SeenFile,
 }
 
 /// What others see of a file's change.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Seen {
+enum SeenFile {
     Nothing,
     /// Functions at its end, which are found by name.
     Functions,
@@ -105,7 +105,7 @@ impl Tables {
         }
         let in_place = listing.is_none()
             && project_files.is_none()
-            && replaced.iter().all(|file| file.seen != Seen::Anything)
+            && replaced.iter().all(|file| file.seen != SeenFile::Anything)
             && !self.derived.rests_on(|asking| altered.has_question(asking));
         let changed: FxHashSet<FileId> = replaced.iter().map(|file| file.file).collect();
         if in_place {
@@ -124,7 +124,7 @@ impl Tables {
         let Changed { file, content } = changed;
         let before = self.position(key);
         let was = before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
-        let mut seen = Seen::Anything;
+        let mut seen = SeenFile::Anything;
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
             let names = self.names.numbers(&left.names);
@@ -137,26 +137,26 @@ impl Tables {
             (head, content, own)
         });
         // Also of one that could not be read: it was asked for, and there was nothing.
-        if seen == Seen::Anything && before.is_some() {
+        if seen == SeenFile::Anything && before.is_some() {
             altered.facts.insert(FileId(key));
         }
         Replaced { file, key, path, was, is, seen }
     }
 
     /// What others see of a file's change: functions alone, if what stands before them is as it was.
-    fn seen(&self, (before, was): (FileId, &Head), key: u32, now: &FileFacts, is: &Head, altered: &mut Altered) -> Seen {
+    fn seen(&self, (before, was): (FileId, &Head), key: u32, now: &FileFacts, is: &Head, altered: &mut Altered) -> SeenFile {
         if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
-            return Seen::Anything;
+            return SeenFile::Anything;
         }
         if was.interface == is.interface {
-            return Seen::Nothing;
+            return SeenFile::Nothing;
         }
-        let Some((was, _)) = self.facts(before) else { return Seen::Anything };
+        let Some((was, _)) = self.facts(before) else { return SeenFile::Anything };
         let (first, end) = (functions_start(&was).max(functions_start(now)), was.symbols.len().min(now.symbols.len()));
         let (old, new) = (contexts(&was), contexts(now));
         let same = |symbols: usize| interface_hash::of_first(&was, symbols, &old) == interface_hash::of_first(now, symbols, &new);
         if first > end || !same(first) {
-            return Seen::Anything;
+            return SeenFile::Anything;
         }
         // The last place up to which both are the same.
         let (mut low, mut high) = (first, end);
@@ -172,10 +172,10 @@ impl Tables {
         let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
             && now.imports.iter().any(|import| import.item.get().is_some_and(|item| names.contains(&*now.names[item])));
         if names_modules {
-            return Seen::Anything;
+            return SeenFile::Anything;
         }
         altered.functions(key, names.into_iter());
-        Seen::Functions
+        SeenFile::Functions
     }
 
     /// The files that are gone, by their places before.
@@ -201,7 +201,7 @@ impl Tables {
                 Some((head, content, own)) => (Some(head), Some(Arc::new(content)), own),
                 None => (None, None, Vec::new()),
             };
-            if seen != Seen::Nothing {
+            if seen != SeenFile::Nothing {
                 self.postings.replace(key, &was, &own);
             }
             let known = &mut self.files[file.0 as usize];
@@ -218,7 +218,7 @@ impl Tables {
         let may_lead_elsewhere = self.ids().filter(|file| placement.concerns(self, *file));
         let links = may_lead_elsewhere.map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
         let links: FxHashMap<u32, u64> = links.collect();
-        let others: Vec<&Replaced> = replaced.iter().filter(|file| file.seen == Seen::Anything).collect();
+        let others: Vec<&Replaced> = replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
         let touched: FxHashSet<&str> = others.iter().flat_map(|file| file.languages()).map(family).collect();
         let others: Vec<FileId> = others.into_iter().map(|file| file.file).collect();
 
@@ -340,7 +340,7 @@ impl Placement {
         has_project_files: bool,
         asked: &[&Asked],
     ) -> Self {
-        let others = || replaced.iter().filter(|file| file.seen == Seen::Anything);
+        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
         let is_crate = |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
         let mut placement = Self {
             is_other: listing.is_some() || has_project_files || replaced.iter().any(Replaced::is_placed_otherwise),
@@ -421,7 +421,7 @@ impl Before {
     }
 
     /// The files from which some of `targets` were reached.
-    fn leading_to(&self, targets: &Files) -> Files {
+    fn leading_to(&self, targets: &FileSet) -> FileSet {
         let next = |(place, key): (usize, &u32)| {
             let file = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
@@ -433,7 +433,7 @@ impl Before {
 }
 
 /// The files from which some of `targets` are reached; `steps` gives for each file those one step away. All by keys.
-fn closure<I: Iterator<Item = u32>>(steps: impl Iterator<Item = (u32, I)>, targets: &Files) -> Files {
+fn closure<I: Iterator<Item = u32>>(steps: impl Iterator<Item = (u32, I)>, targets: &FileSet) -> FileSet {
     let mut found = targets.clone();
     let mut waiting: Vec<u32> = targets.iter().map(|file| file.0).collect();
     if waiting.is_empty() {

@@ -18,7 +18,7 @@ use std::rc::Rc;
 const CHAIN: usize = 32;
 
 /// A name in a place, among the symbols that are looked for, and whether values are passed over.
-type Visit = (Place, Name, Option<Wanted>, bool);
+type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 
 /// What one lookup has visited: names that are under way, so that circular re-exports end, and names that were not found, so that
 /// each place is asked once however many ways lead to it. A place that was asked while a place before it was under way would find
@@ -49,7 +49,7 @@ impl Visited {
 
 /// Where a name is under way.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::resolve) enum Place {
+pub(in crate::resolve) enum ScopePlace {
     Module(Module),
     /// The one value that is all a module exports.
     Whole(Module),
@@ -88,7 +88,7 @@ impl<'a> Resolver<'_, 'a> {
             if let Some(entity) = self.in_scope(file, current, name, (scope, at, crossed), hidden) {
                 if rules.inherited_overloads
                     && kind == ScopeKind::Type
-                    && let Found::Entity(Entity::Symbols(own)) = &entity
+                    && let Bound::Entity(Entity::Symbols(own)) = &entity
                     && own.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable())
                     && let Some(all) = self.implicit_member(file, current, name)
                 {
@@ -131,17 +131,17 @@ impl<'a> Resolver<'_, 'a> {
         unit.scope_symbol(scope).get().is_some_and(|symbol| unit.facts.symbols[symbol].kind == SymbolKind::Enum)
     }
 
-    fn step_of(&self, _file: FileId, found: &Found) -> Step {
+    fn step_of(&self, _file: FileId, found: &Bound) -> Step {
         match found {
-            Found::Imports(..) => Step::Import,
-            Found::Entity(_) => Step::Lexical,
+            Bound::Imports(..) => Step::Import,
+            Bound::Entity(_) => Step::Lexical,
         }
     }
 
-    fn follow_import(&mut self, found: Found) -> Option<Entity> {
+    fn follow_import(&mut self, found: Bound) -> Option<Entity> {
         match found {
-            Found::Entity(entity) => Some(entity),
-            Found::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::default()) {
+            Bound::Entity(entity) => Some(entity),
+            Bound::Imports(file, imports) => match self.import_entities(file, &imports, &mut Visited::default()) {
                 None if self.wanted.is_none() => {
                     let unit = self.program.known(file);
                     let entry = &unit.facts.imports[imports[0].get().expect("the import was found in the table")];
@@ -169,7 +169,7 @@ impl<'a> Resolver<'_, 'a> {
         name: Name,
         (from, at, crossed): (ScopeId, u32, bool),
         hidden: bool,
-    ) -> Option<Found> {
+    ) -> Option<Bound> {
         let unit = self.program.known(file);
         let bound = self.program.bound(file, unit, scope, name);
         let bound = if crossed { bound } else { self.last_values((file, scope, name), bound, (from, at)) };
@@ -185,13 +185,13 @@ impl<'a> Resolver<'_, 'a> {
         for (id, binding) in all.iter().rev() {
             let narrows = binding.kind == BindingKind::Narrow && binding.from <= at;
             if narrows && (binding.ty.is_some() || self.guarded(file, binding.value).is_some()) {
-                return Some(Found::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
+                return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
             }
         }
         if hidden {
             let params = all.iter().filter(|(_, binding)| binding.kind == BindingKind::TypeParam).map(|(id, _)| *id);
             let params: SmallVec<[BindingId; 2]> = params.collect();
-            return (!params.is_empty()).then_some(Found::Entity(Entity::Local(file, params)));
+            return (!params.is_empty()).then_some(Bound::Entity(Entity::Local(file, params)));
         }
         let symbols = self.visible_symbols(file, &all, at, crossed);
         let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
@@ -199,19 +199,19 @@ impl<'a> Resolver<'_, 'a> {
         let kind = unit.scope_kind(scope);
         if !self.wants_modules() && !symbols.is_empty() {
             // The import is the module that is passed over.
-            return Some(Found::Entity(Entity::Symbols(symbols)));
+            return Some(Bound::Entity(Entity::Symbols(symbols)));
         }
         if let Some(last) = imports.first() {
             let external = matches!(self.program.import_target(file, last.get().unwrap_or(0)), ImportTarget::External(_));
             if symbols.is_empty() || (!external && !matches!(kind, ScopeKind::Function)) {
-                return Some(Found::Imports(file, imports));
+                return Some(Bound::Imports(file, imports));
             }
         }
         if !symbols.is_empty() {
-            return Some(Found::Entity(Entity::Symbols(symbols)));
+            return Some(Bound::Entity(Entity::Symbols(symbols)));
         }
         let locals = self.reaching(file, &all, from, at, crossed);
-        (!locals.is_empty()).then_some(Found::Entity(Entity::Local(file, locals)))
+        (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
     }
 
     /// The symbols that a name stands for: overloads together, otherwise the one that holds here, or all that conditions
@@ -320,21 +320,21 @@ impl<'a> Resolver<'_, 'a> {
         let Module::File(file) = module else { return None };
         let object = self.program.unit(file)?.language.manifest.names.export_objects.first()?;
         let name = self.program.named(object);
-        if !visited.enter(self.visit(Place::Whole(module), name)) {
+        if !visited.enter(self.visit(ScopePlace::Whole(module), name)) {
             return None;
         }
         let top = ScopeId(0);
         let found = match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
-            Some(Found::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
-            Some(Found::Entity(entity)) => Some(entity),
-            Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
+            Some(Bound::Entity(Entity::Local(file, bindings))) => self.alias_of(file, bindings, visited),
+            Some(Bound::Entity(entity)) => Some(entity),
+            Some(Bound::Imports(file, imports)) => self.import_entities(file, &imports, visited),
             None => None,
         };
         visited.leave(found.is_some());
         found
     }
 
-    fn visit(&self, place: Place, name: Name) -> Visit {
+    fn visit(&self, place: ScopePlace, name: Name) -> Visit {
         (place, name, self.wanted, self.types_only)
     }
 
@@ -366,12 +366,12 @@ impl<'a> Resolver<'_, 'a> {
             if !shared.is_empty() {
                 return Some(Entity::Symbols(self.seen_here(shared)));
             }
-            if !self.budget.take(1) || !visited.enter(self.visit(Place::Inline(symbol), name)) {
+            if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Inline(symbol), name)) {
                 return None;
             }
             let found = match self.in_scope(symbol.file, entry.inner, name, (entry.inner, u32::MAX, true), false) {
-                Some(Found::Entity(entity)) => Some(entity),
-                Some(Found::Imports(file, imports)) => self.import_entities(file, &imports, visited),
+                Some(Bound::Entity(entity)) => Some(entity),
+                Some(Bound::Imports(file, imports)) => self.import_entities(file, &imports, visited),
                 None => self.through_wildcards(symbol.file, name, entry.inner, visited),
             };
             visited.leave(found.is_some());
@@ -383,7 +383,7 @@ impl<'a> Resolver<'_, 'a> {
 
     /// What a name means to those who import a module.
     pub(in crate::resolve) fn module_member(&mut self, module: Module, name: Name, visited: &mut Visited) -> Option<Entity> {
-        if !self.budget.take(1) || !visited.enter(self.visit(Place::Module(module), name)) {
+        if !self.budget.take(1) || !visited.enter(self.visit(ScopePlace::Module(module), name)) {
             return None;
         }
         let found = match module {
@@ -405,9 +405,9 @@ impl<'a> Resolver<'_, 'a> {
         let unit = self.program.unit(file)?;
         let top = ScopeId(0);
         match self.in_scope(file, top, name, (top, u32::MAX, true), false) {
-            Some(Found::Entity(Entity::Local(file, bindings))) => return self.alias_of(file, bindings, visited),
-            Some(Found::Entity(entity)) => return Some(entity),
-            Some(Found::Imports(file, imports)) => return self.import_entities(file, &imports, visited),
+            Some(Bound::Entity(Entity::Local(file, bindings))) => return self.alias_of(file, bindings, visited),
+            Some(Bound::Entity(entity)) => return Some(entity),
+            Some(Bound::Imports(file, imports)) => return self.import_entities(file, &imports, visited),
             None => {}
         }
         if let Some(import) = unit.reexport(name) {
@@ -444,7 +444,7 @@ impl<'a> Resolver<'_, 'a> {
 }
 
 /// What a scope binds to a name, before imports are followed.
-enum Found {
+enum Bound {
     Entity(Entity),
     /// Imports of one name, the last one first.
     Imports(FileId, SmallVec<[ImportId; 2]>),

@@ -4,7 +4,7 @@ use super::site::{argument_count, unresolved};
 use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};
-use crate::resolve::units::footprint::Files;
+use crate::resolve::units::footprint::FileSet;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
@@ -54,7 +54,7 @@ impl Resolver<'_, '_> {
     }
 
     /// Files that a file may know types of: those it imports, directly or through others, and its package.
-    pub(in crate::resolve) fn reachable(&mut self, file: FileId) -> Rc<Files> {
+    pub(in crate::resolve) fn reachable(&mut self, file: FileId) -> Rc<FileSet> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();
         }

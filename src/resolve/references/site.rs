@@ -4,7 +4,7 @@ use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
-use crate::resolve::calls::call::Arguments;
+use crate::resolve::calls::call::CallArguments;
 use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
@@ -215,7 +215,7 @@ impl Resolver<'_, '_> {
             let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
             return if is_open && site.kind == SiteKind::Call { held_by(symbols[0]) } else { found };
         }
-        let fitting = self.fitting(file, &symbols, Arguments::Written(site.args), site.spread);
+        let fitting = self.fitting(file, &symbols, CallArguments::Written(site.args), site.spread);
         let fitting = self.compiled_with(file, site.byte, fitting);
         let scope = |symbol: &SymbolRef| (symbol.file, self.program.symbol(*symbol).scope);
         let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
@@ -236,7 +236,7 @@ impl Resolver<'_, '_> {
         if constructors.is_empty() {
             return chosen(&Symbols::from_slice(&[of]), step, step);
         }
-        let fitting = self.fitting(file, &constructors, Arguments::Written(site.args), site.spread);
+        let fitting = self.fitting(file, &constructors, CallArguments::Written(site.args), site.spread);
         chosen(&fitting, step, Step::Overloads)
     }
 
@@ -267,7 +267,7 @@ impl Resolver<'_, '_> {
         if found.is_empty() {
             return unresolved(if site.in_macro { Step::Macro } else { Step::NoSuchName });
         }
-        let fitting = self.fitting(file, &found, Arguments::Typed(&args), site.spread);
+        let fitting = self.fitting(file, &found, CallArguments::Typed(&args), site.spread);
         chosen(&fitting, Step::Package, Step::Overloads)
     }
 

@@ -101,13 +101,13 @@ pub struct Asked {
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Asking {
     /// Files whose facts were looked at.
-    pub(in crate::resolve) facts: Files,
+    pub(in crate::resolve) facts: FileSet,
     /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
-    pub(in crate::resolve) links: Files,
+    pub(in crate::resolve) links: FileSet,
     /// Files of whose symbols it was asked what other files add to them.
-    pub(in crate::resolve) given: Files,
+    pub(in crate::resolve) given: FileSet,
     /// Files of which it was asked what is reached from them over imports.
-    pub(in crate::resolve) reach: Files,
+    pub(in crate::resolve) reach: FileSet,
     pub(in crate::resolve) questions: FxHashSet<u32>,
 }
 
@@ -192,10 +192,10 @@ fn has_hash(hashes: &[u32], wanted: u32) -> bool {
 /// What has another answer after a change. Files are by their keys.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Altered {
-    pub(in crate::resolve) facts: Files,
-    pub(in crate::resolve) links: Files,
-    pub(in crate::resolve) given: Files,
-    pub(in crate::resolve) reach: Files,
+    pub(in crate::resolve) facts: FileSet,
+    pub(in crate::resolve) links: FileSet,
+    pub(in crate::resolve) given: FileSet,
+    pub(in crate::resolve) reach: FileSet,
     questions: FxHashSet<u32>,
     /// Files of which only some functions are others, with their names: they concern who looked at the file and asked for one.
     apart: Vec<(u32, FxHashSet<u32>)>,
@@ -223,7 +223,7 @@ impl Altered {
             return true;
         }
         let [facts, links, given, reach, questions] = asked.lists();
-        let meets = |list: &[u32], files: &Files| !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)));
+        let meets = |list: &[u32], files: &FileSet| !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)));
         has_any(questions, &self.questions)
             || self.apart.iter().any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
             || meets(links, &self.links)
@@ -244,9 +244,9 @@ fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
 
 /// A set of files.
 #[derive(Clone, Default, Debug)]
-pub(in crate::resolve) struct Files(Vec<u64>);
+pub(in crate::resolve) struct FileSet(Vec<u64>);
 
-impl Files {
+impl FileSet {
     pub(in crate::resolve) fn insert(&mut self, file: FileId) {
         let (word, bit) = (file.0 as usize / 64, file.0 % 64);
         if word >= self.0.len() {
@@ -294,7 +294,7 @@ impl Files {
 pub(in crate::resolve) struct FewFiles(Box<[(u32, u64)]>);
 
 impl FewFiles {
-    pub(in crate::resolve) fn of(files: &Files) -> Self {
+    pub(in crate::resolve) fn of(files: &FileSet) -> Self {
         Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
     }
 }

@@ -30,7 +30,7 @@ pub(in crate::resolve) struct Derived {
 pub(in crate::resolve) struct Family {
     /// Nested types with the types around them.
     pub(in crate::resolve) nested: Vec<(SymbolRef, SymbolRef)>,
-    pub(in crate::resolve) found: Found,
+    pub(in crate::resolve) found: FoundExtensions,
     pub(in crate::resolve) interfaces: Vec<(Name, SymbolRef)>,
     /// What was looked at to find that out.
     pub(in crate::resolve) asked: Asking,
@@ -38,7 +38,7 @@ pub(in crate::resolve) struct Family {
 
 /// What files say about types that are not theirs.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Found {
+pub(in crate::resolve) struct FoundExtensions {
     /// Members with their types.
     pub(in crate::resolve) members: Vec<(SymbolRef, SymbolRef)>,
     /// Types with interfaces that they implement.

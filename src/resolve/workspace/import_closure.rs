@@ -2,7 +2,7 @@
 //! it is first asked for, and joined to what is reached from each of those.
 
 use crate::model::graph::FileId;
-use crate::resolve::units::footprint::{FewFiles, Files};
+use crate::resolve::units::footprint::{FewFiles, FileSet};
 use std::sync::OnceLock;
 
 /// What so many files import is followed once for all of them.
@@ -21,7 +21,7 @@ impl Reach {
     }
 
     /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
-    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> Files {
+    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
         for beside in next_to(file) {
             if let Some(shared) = self.shared(beside) {
                 shared.get_or_init(|| FewFiles::of(&self.follow(beside, next_to)));
@@ -35,8 +35,8 @@ impl Reach {
     }
 
     /// Follows imports as far as what they lead to is not known.
-    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> Files {
-        let (mut waiting, mut reached) = (vec![file], Files::default());
+    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+        let (mut waiting, mut reached) = (vec![file], FileSet::default());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
             for beside in next_to(next) {

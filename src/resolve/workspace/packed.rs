@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What is known of a file without its facts. Files are by their keys.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct PackedEntry {
     /// What its language and its facts say.
     pub head: Head,
     /// The files that its imports lead to or through.
@@ -20,7 +20,7 @@ pub struct Entry {
     pub asked: Asked,
 }
 
-impl Entry {
+impl PackedEntry {
     /// Writes it.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {

@@ -63,11 +63,11 @@ struct Written {
     /// What these say now.
     since: FxHashMap<Question, Vec<Posting>>,
     /// Lists that were looked up.
-    found: Found,
+    found: FoundPostings,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct FoundPostings {
     places: Mutex<FxHashMap<Question, Option<usize>>>,
     lists: boxcar::Vec<(Symbols, bool)>,
 }
@@ -75,7 +75,8 @@ struct Found {
 impl Postings {
     /// Those that an archive has.
     pub(in crate::resolve) fn written(archive: Arc<dyn Archive>) -> Self {
-        let written = Written { archive, hidden: FxHashSet::default(), since: FxHashMap::default(), found: Found::default() };
+        let written =
+            Written { archive, hidden: FxHashSet::default(), since: FxHashMap::default(), found: FoundPostings::default() };
         Self { written: Some(written), ..Self::default() }
     }
 
@@ -111,7 +112,7 @@ impl Postings {
     /// Files have other numbers, or were looked up in vain.
     pub(in crate::resolve) fn forget_found(&mut self) {
         if let Some(written) = &mut self.written {
-            written.found = Found::default();
+            written.found = FoundPostings::default();
         }
     }
 

@@ -6,7 +6,7 @@ use crate::grammar::ModuleSystem;
 use crate::model::RepoPath;
 use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::footprint::{Asking, Files, Question};
+use crate::resolve::units::footprint::{Asking, FileSet, Question};
 use crate::resolve::units::space::Space;
 use crate::resolve::units::unit::Unit;
 use crate::resolve::{Name, Symbols};
@@ -254,7 +254,7 @@ impl<'a> Program<'a> {
     }
 
     /// The files that a file may know types of, as far as imports lead; see [`Tables::next_to`].
-    pub(in crate::resolve) fn reached_from(&self, file: FileId) -> Files {
+    pub(in crate::resolve) fn reached_from(&self, file: FileId) -> FileSet {
         self.asked.borrow_mut().reach.insert(file);
         self.tables.reach.from(file, &|next| self.tables.next_to(next))
     }

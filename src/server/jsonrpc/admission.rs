@@ -76,7 +76,7 @@ pub(in crate::server) struct Admission {
 }
 
 /// The place of a session in the line for a permit; leaves the line when it is dropped.
-type Place = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
+type QueuePlace = Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send>>;
 
 struct Lane {
     /// How many permits the session may have.
@@ -85,7 +85,7 @@ struct Lane {
     held: Vec<OwnedSemaphorePermit>,
     waiting: VecDeque<(Ticket, usize)>,
     /// While calls wait and the session may have more: only the permits of others can let one run.
-    place: Option<Place>,
+    place: Option<QueuePlace>,
 }
 
 impl Lane {

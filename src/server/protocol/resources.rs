@@ -57,7 +57,7 @@ pub(super) static TEMPLATES: [Template; 2] = [
 
 /// A question to a tool.
 #[derive(Debug)]
-pub(in crate::server) struct Question {
+pub(in crate::server) struct ResourceQuestion {
     /// The tool.
     pub(in crate::server) tool: &'static Tool,
     /// Its arguments, unchecked.
@@ -111,7 +111,7 @@ pub(super) fn is_listed(address: &str) -> bool {
 }
 
 /// The question that an address asks.
-pub(in crate::server) fn question(address: &str) -> Result<Question, BadAddress> {
+pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, BadAddress> {
     if address.len() > MOST_BYTES {
         return Err(BadAddress::Invalid);
     }
@@ -132,9 +132,9 @@ pub(in crate::server) fn question(address: &str) -> Result<Question, BadAddress>
 }
 
 /// A resource cannot be asked for more, so a named one comes with all the room there is.
-fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> Question {
+fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> ResourceQuestion {
     let arguments = argument.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-    Question { tool, arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect() }
+    ResourceQuestion { tool, arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect() }
 }
 
 /// Names are looked up in the index and nowhere else; but one that points out of the repository is not even looked up.
@@ -185,7 +185,7 @@ mod tests {
         }
         for template in &TEMPLATES {
             let address = template.address().replace(&format!("{{+{}}}", template.variable), "a.x");
-            let Question { tool, arguments } = question(&address).expect("a template gives addresses");
+            let ResourceQuestion { tool, arguments } = question(&address).expect("a template gives addresses");
             assert!(Arguments::check(tool, arguments).is_ok(), "{address}");
         }
     }

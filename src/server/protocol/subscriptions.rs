@@ -15,7 +15,7 @@ const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The changes that one subscription is about.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct Wanted {
+pub(in crate::server) struct WantedChanges {
     /// That resources have come or gone.
     list: bool,
     /// That tools have come or gone.
@@ -24,7 +24,7 @@ pub(in crate::server) struct Wanted {
     addresses: BTreeSet<String>,
 }
 
-impl Wanted {
+impl WantedChanges {
     /// What every client hears that has shaken hands: the older versions cannot choose.
     pub(in crate::server) fn negotiated() -> Self {
         Self { list: true, tools: true, addresses: BTreeSet::new() }
@@ -118,7 +118,7 @@ mod tests {
             "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
             "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///x", 5],
         }});
-        let wanted = Wanted::asked(asked.as_object().expect("it is an object"), false);
+        let wanted = WantedChanges::asked(asked.as_object().expect("it is an object"), false);
         assert_eq!(wanted.to_json(), json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]}));
         let id = RequestId::from_json(&json!("l")).expect("text is an id");
         let sent: Vec<Value> = wanted
@@ -129,12 +129,12 @@ mod tests {
         let methods: Vec<&str> = sent.iter().filter_map(|message| message["method"].as_str()).collect();
         assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);
         assert!(sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l")));
-        assert!(Wanted::asked(&Map::new(), true).notifications(Some(&id)).is_empty());
+        assert!(WantedChanges::asked(&Map::new(), true).notifications(Some(&id)).is_empty());
     }
 
     #[test]
     fn addresses_are_bounded_and_can_be_given_up() {
-        let mut wanted = Wanted::negotiated();
+        let mut wanted = WantedChanges::negotiated();
         let address = |number: usize| format!("cograph://outline/{number}");
         assert!((0..MOST_ADDRESSES).all(|number| wanted.follow(&address(number))));
         assert!(!wanted.follow("cograph://overview") && wanted.follow(&address(0)));

@@ -11,8 +11,8 @@ pub(in crate::server) mod tools;
 
 pub use registry::{Name, RegistryError};
 
-use super::thin::{self, Place};
-use super::upstream::{Caller, Expected, Listing, Owner, Question, Target, Upstream, UpstreamError};
+use super::thin::{self, ClientRoots};
+use super::upstream::{Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
@@ -77,7 +77,7 @@ impl Upstreams {
 /// See the module.
 pub(in crate::server) struct Federation {
     registry: Registry,
-    place: Arc<Place>,
+    place: Arc<ClientRoots>,
     /// Those that were started to be upstreams, whatever has become of that.
     programs: Arc<Programs>,
     /// The tools of others, of the generation with this number.
@@ -94,7 +94,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What one connection tells.
 struct Heard {
     ear: Ear,
-    place: Arc<Place>,
+    place: Arc<ClientRoots>,
     programs: Arc<Programs>,
 }
 
@@ -128,7 +128,7 @@ impl Peer for Upstream {
         self.list_tools(cancel)
     }
 
-    fn call(&self, question: &Question, caller: &dyn Caller) -> Result<Value, UpstreamError> {
+    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError> {
         Upstream::call(self, question, caller)
     }
 
@@ -147,7 +147,7 @@ impl Peer for Upstream {
 
 impl Federation {
     /// Takes the upstreams in; their keepers connect to them from here on.
-    pub(in crate::server) fn new(upstreams: Upstreams, place: Arc<Place>, events: Sender<Event>) -> Self {
+    pub(in crate::server) fn new(upstreams: Upstreams, place: Arc<ClientRoots>, events: Sender<Event>) -> Self {
         let programs = Arc::<Programs>::default();
         let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
         let dial = move |target: &Target, ear: Ear| {
@@ -188,7 +188,7 @@ impl Federation {
         if tool.parameters().any(|parameter| parameter.name == "budget") && tool.name != complete::TOOL.name {
             params["budget"] = Value::from(room);
         }
-        let question = Question {
+        let question = UpstreamQuestion {
             method: "tools/call",
             params: json!({"name": tool.name, "arguments": params}),
             only_reads: faults::only_reads(tool.name),
@@ -213,7 +213,7 @@ impl Federation {
         };
         let given = arguments.text(external_tools::ARGUMENTS).and_then(|text| serde_json::from_str::<Value>(text).ok());
         let params = json!({"name": tool.name, "arguments": given.unwrap_or_else(|| json!({}))});
-        let question = Question { method: "tools/call", params, only_reads: tool.only_reads };
+        let question = UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
         let call = thin::Call::new(host);
         let result = serving.peer.call(&question, &call);
         match result {
@@ -323,7 +323,7 @@ impl Caller for OneOfSeveral<'_> {
 }
 
 /// Asks upstreams at the same time. Those that have not answered some time after the first one are not waited for.
-fn ask_all(asked: &[(Name, Arc<Serving>)], question: &Question, host: &dyn Host) -> Vec<(Name, Answered)> {
+fn ask_all(asked: &[(Name, Arc<Serving>)], question: &UpstreamQuestion, host: &dyn Host) -> Vec<(Name, Answered)> {
     let all = CancelToken::new();
     let stop = all.clone();
     let _hook = host.cancel().on_cancel(move || stop.cancel());
@@ -388,7 +388,7 @@ fn collect(news: &Receiver<News>, asked: &[(Name, Arc<Serving>)], answers: &mut 
 
 /// What an upstream is, for `status`.
 fn described(view: &View) -> Vec<String> {
-    let one = |seen: &registry::Seen| {
+    let one = |seen: &registry::SeenUpstream| {
         let what = match &seen.serving {
             Some(serving) if serving.is_own_kind => "connected".to_owned(),
             Some(serving) => format!("connected, {} tools", serving.tools.len()),

@@ -1,7 +1,7 @@
 //! The tools of a client that owns nothing: every call is passed on to a runtime and its answer passed back. What can be
 //! answered without a repository the dispatcher answers by itself, whether the runtime is there or not.
 
-use super::upstream::{Caller, Expected, Owner, Question, Target, Upstream, UpstreamError};
+use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape;
@@ -30,31 +30,31 @@ const MESSAGE: usize = 200;
 /// Where calls go.
 pub(in crate::server) struct Thin {
     upstream: Upstream,
-    place: Arc<Place>,
+    place: Arc<ClientRoots>,
     /// Serves calls when there is no runtime, if that is wanted.
     embedded: Option<Arc<dyn Tools>>,
 }
 
 /// What the runtime is told of the client's directories.
-pub(in crate::server) struct Place {
+pub(in crate::server) struct ClientRoots {
     /// The directory that calls mean which name none, if the user has named it.
     root: Option<PathBuf>,
     /// Where the client was started.
     started_in: Option<PathBuf>,
-    state: Mutex<State>,
+    state: Mutex<ProxyState>,
     told: Condvar,
     events: Sender<Event>,
 }
 
 #[derive(Default)]
-struct State {
+struct ProxyState {
     /// What the client says that it works on.
     client: Vec<PathBuf>,
     asked_until: Option<Instant>,
     is_embedded: bool,
 }
 
-impl Place {
+impl ClientRoots {
     /// `root` is what the user has named, `started_in` the directory to fall back on.
     pub(in crate::server) fn new(root: Option<PathBuf>, started_in: Option<PathBuf>, events: Sender<Event>) -> Arc<Self> {
         Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
@@ -90,12 +90,12 @@ impl Place {
         state.asked_until = None;
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ProxyState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Owner for Place {
+impl Owner for ClientRoots {
     fn experimental(&self) -> Value {
         let root = self.root.as_ref().and_then(|root| root.to_str());
         json!({PEER_KEY: root.map_or_else(|| json!({}), |root| json!({"root": root}))})
@@ -117,7 +117,7 @@ impl Thin {
     pub(in crate::server) fn new(
         target: Target,
         expected: Expected,
-        place: Arc<Place>,
+        place: Arc<ClientRoots>,
         prepare: impl Fn() -> Result<(), String> + Send + Sync + 'static,
         embedded: Option<Arc<dyn Tools>>,
     ) -> Self {
@@ -145,7 +145,7 @@ impl Thin {
     }
 
     fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Result<Reply, UpstreamError> {
-        let question = Question {
+        let question = UpstreamQuestion {
             method: "tools/call",
             params: json!({"name": tool.name, "arguments": arguments.to_json()}),
             only_reads: faults::only_reads(tool.name),

@@ -86,7 +86,7 @@ pub(in crate::server) trait Caller {
 
 /// What to send.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Question {
+pub(in crate::server) struct UpstreamQuestion {
     /// The method.
     pub(in crate::server) method: &'static str,
     /// Its parameters, an object.

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// The socket and its lock. When it is dropped the socket is removed, then the lock released.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct SocketPlace {
     socket: PathBuf,
     _lock: OwnedFd,
 }
 
-impl Place {
+impl SocketPlace {
     /// Takes the place and listens there.
     pub(super) fn take(socket: &Path) -> Result<(Self, UnixListener), ServeError> {
         let directory = socket.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -37,7 +37,7 @@ impl Place {
 /// The longest file that can hold a token, in bytes.
 const TOKEN_BYTES: usize = 1 << 10;
 
-impl Place {
+impl SocketPlace {
     /// The token of this place and its file. It stays from one start to the next, so that clients that have it go on.
     pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
         let mut path = OsString::from(&self.socket);
@@ -82,7 +82,7 @@ fn make_token(path: &Path) -> io::Result<BearerToken> {
     Ok(token)
 }
 
-impl Drop for Place {
+impl Drop for SocketPlace {
     fn drop(&mut self) {
         if let Err(error) = remove_socket(&self.socket) {
             tracing::warn!(%error, "the socket cannot be removed");
@@ -160,23 +160,23 @@ mod tests {
     fn a_place_has_one_owner_and_what_a_dead_one_left_is_taken_over() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let socket = place.path().join("a/b/socket");
-        let (first, listener) = Place::take(&socket).expect("nobody is there");
+        let (first, listener) = SocketPlace::take(&socket).expect("nobody is there");
         let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
         assert_eq!((mode(socket.parent().expect("it has one")), mode(&socket)), (0o700, 0o600));
-        let second = Place::take(&socket).expect_err("somebody is there");
+        let second = SocketPlace::take(&socket).expect_err("somebody is there");
         let own = std::process::id();
         assert!(matches!(second, ServeError::AlreadyServed { process: Some(process), .. } if process == own), "{second}");
         drop((first, listener));
         assert!(!socket.exists());
         drop(UnixListener::bind(&socket).expect("the name is free"));
         assert!(socket.exists(), "a process that is killed leaves its socket");
-        drop(Place::take(&socket).expect("nobody holds the lock"));
+        drop(SocketPlace::take(&socket).expect("nobody holds the lock"));
     }
 
     #[test]
     fn a_token_is_made_once_and_one_that_others_could_read_or_have_put_there_is_made_anew() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
-        let (place, _listener) = Place::take(&place.path().join("own/socket")).expect("nobody is there");
+        let (place, _listener) = SocketPlace::take(&place.path().join("own/socket")).expect("nobody is there");
         let (first, path) = place.token().expect("it can be made");
         let mode = || std::fs::symlink_metadata(&path).expect("it is there").permissions().mode();
         assert_eq!(mode(), 0o100_600);
@@ -199,13 +199,13 @@ mod tests {
         let open = place.path().join("open");
         std::fs::create_dir(&open).expect("the name is free");
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-        let error = Place::take(&open.join("socket")).expect_err("others may use it");
+        let error = SocketPlace::take(&open.join("socket")).expect_err("others may use it");
         assert!(matches!(&error, ServeError::Directory { why, .. } if why.contains("755")), "{error}");
         // What a new directory allows to others depends on who runs this.
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
         let file = open.join("file");
         std::fs::write(&file, "precious").expect("the name is free");
-        assert!(matches!(Place::take(&file), Err(ServeError::Socket { .. })));
+        assert!(matches!(SocketPlace::take(&file), Err(ServeError::Socket { .. })));
         assert_eq!(std::fs::metadata(&file).expect("it is there").len(), 8);
     }
 }

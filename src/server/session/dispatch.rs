@@ -14,7 +14,7 @@ use crate::server::jsonrpc::message::{
     self, INTERNAL_ERROR, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError,
 };
 use crate::server::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
-use crate::server::protocol::subscriptions::Wanted;
+use crate::server::protocol::subscriptions::WantedChanges;
 use crate::server::protocol::{self, Era, Method, Session};
 use crate::server::transport::reader::Input;
 use crate::server::transport::writer::Output;
@@ -106,7 +106,7 @@ enum Work {
     /// Nothing: it is being answered.
     Nothing,
     /// Changes, until the client cancels; the id of the request.
-    Changes(RequestId, Wanted),
+    Changes(RequestId, WantedChanges),
     /// A tool.
     Call(Box<Call>),
 }

@@ -53,5 +53,5 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         ..GrepParams::default()
     };
     let result = query::grep(ground.snapshot, ground.files, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::answers::render::grep::Found { params, result }))
+    Ok(Box::new(crate::server::answers::render::grep::FoundText { params, result }))
 }

@@ -5,7 +5,7 @@ use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
 use crate::server::answers::Answer;
 use crate::server::answers::render::elsewhere::Unused;
-use crate::server::answers::render::references::Found;
+use crate::server::answers::render::references::FoundReferences;
 use crate::server::answers::render::several;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
@@ -66,7 +66,7 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     several::about(&params.symbol, found, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> = result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
-        let answer = Found { params: params.clone(), result };
+        let answer = FoundReferences { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));
         }

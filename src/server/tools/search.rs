@@ -62,5 +62,5 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         ..SearchParams::default()
     };
     let result = query::search_in(ground.snapshot, ground.files, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::answers::render::search::Found { params, result }))
+    Ok(Box::new(crate::server::answers::render::search::FoundSymbols { params, result }))
 }

@@ -20,15 +20,15 @@ const WRITE_BYTES: usize = 64 << 10;
 /// input while `has_room` is false.
 #[derive(Debug)]
 pub(in crate::server) struct Output {
-    shared: Arc<Shared>,
+    shared: Arc<SharedOutput>,
     limit: usize,
     /// Only looked at here: the thread writes it.
     descriptor: Arc<OwnedFd>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct SharedOutput {
+    state: Mutex<WriterState>,
     /// Wakes the thread when there is something to write, and `finish` when something was written.
     changed: Condvar,
     /// Wakes the dispatcher when there is room again or the client is gone.
@@ -36,7 +36,7 @@ struct Shared {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WriterState {
     frames: VecDeque<Vec<u8>>,
     /// Bytes that are not written yet, in `frames` and in the thread's hands.
     waiting: usize,
@@ -49,13 +49,13 @@ struct State {
     ended: bool,
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl SharedOutput {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
         // No code that can panic runs under the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn update(&self, change: impl FnOnce(&mut State)) {
+    fn update(&self, change: impl FnOnce(&mut WriterState)) {
         change(&mut self.state());
         self.changed.notify_all();
     }
@@ -128,7 +128,7 @@ impl Drop for Output {
 
 /// Starts the writer. `limit` is the number of waiting bytes at which `has_room` turns false.
 pub(in crate::server) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
-    let shared = Arc::new(Shared::default());
+    let shared = Arc::new(SharedOutput::default());
     let for_thread = Arc::clone(&shared);
     let descriptor = Arc::new(descriptor);
     let own = Arc::clone(&descriptor);
@@ -149,7 +149,7 @@ pub(in crate::server) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<
 }
 
 /// Writes until the queue is closed and empty.
-fn write_all(descriptor: &OwnedFd, shared: &Shared) -> io::Result<()> {
+fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
     while let Some(pending) = next(shared) {
         if planted(Fault::FrameRejectExits) && pending.len() > 32 << 10 {
             return Err(io::ErrorKind::InvalidData.into());
@@ -176,7 +176,7 @@ fn write_all(descriptor: &OwnedFd, shared: &Shared) -> io::Result<()> {
 }
 
 /// Waits for frames and takes as many as one write can carry.
-fn next(shared: &Shared) -> Option<Vec<u8>> {
+fn next(shared: &SharedOutput) -> Option<Vec<u8>> {
     let mut state = shared.state();
     loop {
         if let Some(mut pending) = state.frames.pop_front() {

@@ -93,21 +93,21 @@ fn number(values: &[Value<'_>], column: usize) -> i64 {
 }
 
 /// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller than 2^31, as keys are.
-type Entry<const N: usize> = [i32; N];
+type IndexEntry<const N: usize> = [i32; N];
 
 /// The entries of every index that `schema` names, in no order.
 #[derive(Default)]
 struct Indexes {
     file_path: Vec<(Box<str>, i64)>,
-    symbol_name: Vec<Entry<2>>,
+    symbol_name: Vec<IndexEntry<2>>,
     /// Here the number is negative: the largest come first.
-    symbol_refs: Vec<Entry<2>>,
-    symbol_container: Vec<Entry<2>>,
-    site_target: Vec<Entry<2>>,
-    site_open: Vec<Entry<2>>,
-    candidate_symbol: Vec<Entry<2>>,
-    import_target: Vec<Entry<3>>,
-    relation_target: Vec<Entry<3>>,
+    symbol_refs: Vec<IndexEntry<2>>,
+    symbol_container: Vec<IndexEntry<2>>,
+    site_target: Vec<IndexEntry<2>>,
+    site_open: Vec<IndexEntry<2>>,
+    candidate_symbol: Vec<IndexEntry<2>>,
+    import_target: Vec<IndexEntry<3>>,
+    relation_target: Vec<IndexEntry<3>>,
 }
 
 impl Indexes {
@@ -182,14 +182,14 @@ impl Indexes {
     }
 }
 
-fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> Entry<N> {
+fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> IndexEntry<N> {
     columns.map(|column| i32::try_from(number(values, column)).expect("the numbers of an index are keys and counts below 2^31"))
 }
 
 /// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the number that stands for the first of an entry.
 fn fill<const N: usize>(
     mut tree: Tree,
-    mut entries: Vec<Entry<N>>,
+    mut entries: Vec<IndexEntry<N>>,
     pages: &mut PageFile<'_>,
     shown: impl Fn(i32) -> i32,
 ) -> io::Result<()> {

@@ -19,7 +19,7 @@ const GRAM: usize = 3;
 
 /// A name that symbols had when the store was made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::store) struct Entry<'b> {
+pub(in crate::store) struct NameSlot<'b> {
     /// The name.
     pub(in crate::store) text: &'b str,
     /// How many of its first bytes are those of the name before it in the run.
@@ -216,10 +216,10 @@ impl Run {
     }
 
     /// The name at a place.
-    pub(in crate::store) fn entry(&self, place: usize) -> Option<Entry<'_>> {
+    pub(in crate::store) fn entry(&self, place: usize) -> Option<NameSlot<'_>> {
         let RunEntry { start, end, shared, symbols, references } = *self.entries.get(place)?;
         let text = self.text.get(start as usize..end as usize)?;
-        Some(Entry { text, shared: shared as usize, symbols, references })
+        Some(NameSlot { text, shared: shared as usize, symbols, references })
     }
 
     /// The names in lower case as far as they are ASCII, a separator before each and after the last.

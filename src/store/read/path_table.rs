@@ -17,12 +17,12 @@ pub struct PathTable {
     text: String,
     /// The same in lower case, as far as it is ASCII.
     folded: Vec<u8>,
-    files: Vec<Entry>,
+    files: Vec<PathEntry>,
 }
 
 /// A file of the table.
 #[derive(Debug)]
-struct Entry {
+struct PathEntry {
     /// Where its path begins.
     start: u32,
     key: FileKey,
@@ -54,7 +54,7 @@ impl PathTable {
     fn add(&mut self, key: FileKey, mark: FileMark<'_>, symbols: Range<u32>) {
         // A store whose paths take 4 GB has no more files that could be told apart here.
         let Ok(start) = u32::try_from(self.text.len()) else { return };
-        self.files.push(Entry { start, key, symbols, language: mark.language, test: mark.test });
+        self.files.push(PathEntry { start, key, symbols, language: mark.language, test: mark.test });
         self.text.push_str(mark.path);
         self.text.push(END);
         self.folded.extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
@@ -74,7 +74,7 @@ impl PathTable {
             Some(entry) if entry.key == key => guess,
             _ => self.files.binary_search_by_key(&key, |entry| entry.key).ok()?,
         };
-        let Entry { language, test, .. } = self.files[place];
+        let PathEntry { language, test, .. } = self.files[place];
         Some(FileMark { path: self.path_at(place), language, test })
     }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use self::flight::EntryId;
 use self::flight::Flight;
-use self::state::{Plan, State};
+use self::state::{Plan, PoolState};
 use super::connection::{Snapshot, Store};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -113,15 +113,15 @@ pub struct PoolCounts {
 
 /// Keeps stores open between questions.
 pub struct Pool {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPool>,
     timer: Option<JoinHandle<()>>,
 }
 
-struct Shared {
+struct SharedPool {
     settings: PoolSettings,
     opener: Arc<dyn Opener>,
     clock: Arc<dyn Clock>,
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     /// Wakes the timer: something was opened, or the pool ends.
     wake: Condvar,
 }
@@ -134,8 +134,8 @@ impl Pool {
 
     /// A pool that opens with `opener` and goes by `clock`.
     pub fn with(settings: PoolSettings, opener: Arc<dyn Opener>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let state = Mutex::new(State::new(settings.capacity.max(1)));
-        let shared = Arc::new(Shared { settings, opener, clock, state, wake: Condvar::new() });
+        let state = Mutex::new(PoolState::new(settings.capacity.max(1)));
+        let shared = Arc::new(SharedPool { settings, opener, clock, state, wake: Condvar::new() });
         let seen = Arc::clone(&shared);
         let timer = Builder::new()
             .name("store-timer".to_owned())
@@ -226,8 +226,8 @@ impl fmt::Debug for Pool {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedPool {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         // Every change of the state is a few assignments that cannot panic half-way.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -285,7 +285,7 @@ impl Shared {
 
 /// The one who opens a store for all who wait for it. Whatever happens to it, they are told.
 struct Pilot<'p> {
-    shared: &'p Shared,
+    shared: &'p SharedPool,
     location: &'p Location,
     flight: Arc<Flight>,
     newest: Version,
@@ -329,7 +329,7 @@ pub struct Lease {
 
 /// Gives a lease back when it is dropped.
 pub(super) struct LeaseGuard {
-    shared: Arc<Shared>,
+    shared: Arc<SharedPool>,
     location: Location,
     entry: EntryId,
     // Empty only while it is being dropped.

@@ -17,7 +17,7 @@ use crate::store::KnownRows;
 
 /// How things were, in terms of positions now, and what is known now.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct TakenRows {
     /// Rows about files, by key.
     pub(super) rows: KnownRows,
     /// What was found for files that are gone or other ones.
@@ -40,8 +40,8 @@ impl Resident {
         had_facts: FxHashSet<u32>,
         facts: Vec<(usize, Arc<FileFacts>, Shared)>,
         results: Vec<(usize, Resolved)>,
-    ) -> Taken {
-        let mut taken = Taken::default();
+    ) -> TakenRows {
+        let mut taken = TakenRows::default();
         let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) = Default::default();
         let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
         let mut results: BTreeMap<usize, Resolved> = results.into_iter().collect();

@@ -22,12 +22,12 @@ pub(super) struct Package {
 }
 
 /// The files of the repository by path, in order.
-type Files<'m> = Vec<(&'m str, FileId)>;
+type PackageFiles<'m> = Vec<(&'m str, FileId)>;
 
 /// Every package of the repository; those in deeper folders come first.
 pub(super) fn read(modules: &Modules) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
-    let mut files: Files<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
+    let mut files: PackageFiles<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
     files.sort_unstable();
     let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
     for language in crate::grammar::of_project_files(names) {
@@ -56,7 +56,7 @@ fn in_code(name: &str) -> String {
     name.replace('-', "_")
 }
 
-fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table, files: &Files<'_>) -> Option<Package> {
+fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table, files: &PackageFiles<'_>) -> Option<Package> {
     let rules = &language.manifest.modules;
     let name = text(manifest.get("package"), "name")?;
     let library = manifest.get("lib");

@@ -10,14 +10,14 @@ use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
 /// What was searched and found.
-pub(in crate::server) struct Found {
+pub(in crate::server) struct FoundText {
     /// The question.
     pub(in crate::server) params: GrepParams,
     /// The answer.
     pub(in crate::server) result: GrepResult,
 }
 
-impl Answer for Found {
+impl Answer for FoundText {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
         let mut shown = 0;

@@ -10,14 +10,14 @@ use crate::server::answers::reply;
 use serde_json::Value;
 
 /// What was asked and found.
-pub(in crate::server) struct Found {
+pub(in crate::server) struct FoundReferences {
     /// The question.
     pub(in crate::server) params: ReferencesParams,
     /// The answer.
     pub(in crate::server) result: ReferencesResult,
 }
 
-impl Answer for Found {
+impl Answer for FoundReferences {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
         if !result.by_kind.is_empty() {
@@ -72,7 +72,7 @@ impl Answer for Found {
     }
 }
 
-impl Found {
+impl FoundReferences {
     /// The sites, surest first: a title for each degree but the first.
     fn sites(&self, page: &mut Page) -> usize {
         let mut shown = 0;

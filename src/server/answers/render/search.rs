@@ -9,14 +9,14 @@ use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
 /// What was searched and found.
-pub(in crate::server) struct Found {
+pub(in crate::server) struct FoundSymbols {
     /// The question.
     pub(in crate::server) params: SearchParams,
     /// The answer.
     pub(in crate::server) result: SearchResult,
 }
 
-impl Answer for Found {
+impl Answer for FoundSymbols {
     fn render(&self, page: &mut Page) -> String {
         let entries = self.result.hits.iter().map(|hit| (path(&hit.symbol.path).to_string(), symbol_line(&hit.symbol)));
         let groups = Groups::stacked(page.room());

@@ -14,14 +14,14 @@ use crate::store::PoolCounts;
 use serde_json::Value;
 
 /// The state of the store, and of the server if one is running.
-pub(in crate::server) struct State {
+pub(in crate::server) struct StatusAnswer {
     /// The store.
     pub(in crate::server) result: StatusResult,
     /// The process, if it is a server's.
     pub(in crate::server) process: Option<(ServerState, Activity)>,
 }
 
-impl Answer for State {
+impl Answer for StatusAnswer {
     fn render(&self, page: &mut Page) -> String {
         let result = &self.result;
         let seconds = result.build_duration.as_secs_f32();

@@ -8,7 +8,7 @@
 use super::tools::{self, BETWEEN, ForeignTool};
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
-use crate::server::proxy::upstream::{Caller, Listing, Question, Target, UpstreamError};
+use crate::server::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -76,7 +76,7 @@ pub(super) trait Peer: Send + Sync {
     /// Connects if it must, and lists the tools.
     fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
     /// Asks.
-    fn call(&self, question: &Question, caller: &dyn Caller) -> Result<Value, UpstreamError>;
+    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError>;
     /// What it calls itself.
     fn title(&self) -> Option<String>;
     /// Tells it something, if it is connected.
@@ -100,7 +100,7 @@ pub(super) struct Serving {
 
 /// An upstream as it is seen by those who ask.
 #[derive(Clone)]
-pub(super) struct Seen {
+pub(super) struct SeenUpstream {
     /// Its name.
     pub(super) name: Name,
     /// What is served; none while there is no connection.
@@ -115,7 +115,7 @@ pub(super) struct View {
     /// Another one means that something else is served.
     pub(super) generation: u64,
     /// Every upstream, by name.
-    pub(super) upstreams: Vec<Seen>,
+    pub(super) upstreams: Vec<SeenUpstream>,
     /// Where a tool is: its upstream, and its place there.
     pub(super) tools: BTreeMap<String, (Arc<Serving>, usize)>,
 }
@@ -475,7 +475,7 @@ impl Table {
                 }
             }
             let (serving, trouble) = (seat.serving.clone(), seat.trouble.clone());
-            view.upstreams.push(Seen { name: name.clone(), serving, trouble });
+            view.upstreams.push(SeenUpstream { name: name.clone(), serving, trouble });
         }
         self.view = Arc::new(view);
     }

@@ -4,7 +4,7 @@
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
 use super::wire::NoWire;
-use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Question, Target, UpstreamError, handshake};
+use super::{Caller, Expected, FAREWELL, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError, UpstreamQuestion, handshake};
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
 use serde_json::Value;
@@ -30,11 +30,11 @@ struct Inner {
     expected: Expected,
     owner: Arc<dyn Owner>,
     prepare: Prepare,
-    state: Mutex<State>,
+    state: Mutex<AttachState>,
     changed: Condvar,
 }
 
-struct State {
+struct AttachState {
     link: Link,
     /// When it was last there, or first asked for, until it is there again.
     missed: Option<Instant>,
@@ -57,7 +57,7 @@ enum Link {
 impl Upstream {
     /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the attempt's thread.
     pub(in crate::server) fn new(target: Target, expected: Expected, owner: Arc<dyn Owner>, prepare: Prepare) -> Self {
-        let state = State {
+        let state = AttachState {
             link: Link::Down { not_before: Instant::now() },
             missed: None,
             failures: 0,
@@ -69,7 +69,7 @@ impl Upstream {
     }
 
     /// Asks the peer.
-    pub(in crate::server) fn call(&self, question: &Question, caller: &dyn Caller) -> Result<Value, UpstreamError> {
+    pub(in crate::server) fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError> {
         let target = || self.0.target.to_string();
         // The caller's token has the deadline; this bounds a call that nobody cancels.
         let until = Instant::now() + Duration::from_secs(3600);
@@ -185,7 +185,7 @@ impl Drop for Upstream {
 }
 
 impl Inner {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, AttachState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,7 +1,7 @@
 //! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
 
 use super::wire::Wire;
-use super::{Caller, Owner, Question};
+use super::{Caller, Owner, UpstreamQuestion};
 use crate::faults::{self, Fault, planted};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::Piece;
@@ -38,7 +38,7 @@ pub(in crate::server) const MESSAGE: usize = 4 << 10;
 /// See the module.
 pub(super) struct Connection {
     output: Output,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     /// Wakes the connection's thread to end it.
     ending: Notify,
     /// Woken when the connection is lost.
@@ -49,7 +49,7 @@ pub(super) struct Connection {
 }
 
 #[derive(Default)]
-struct State {
+struct ConnectionState {
     next: u64,
     calls: HashMap<u64, Arc<Waiting>>,
     lost: Option<String>,
@@ -181,7 +181,12 @@ impl Connection {
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn request(&self, question: &Question, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
+    pub(super) fn request(
+        &self,
+        question: &UpstreamQuestion,
+        caller: Option<&dyn Caller>,
+        until: Instant,
+    ) -> Result<Value, NoResult> {
         let waiting = Arc::new(Waiting::default());
         if !self.output.has_room() {
             return answered(UNREAD);
@@ -363,7 +368,7 @@ impl Connection {
         self.owner.lost();
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

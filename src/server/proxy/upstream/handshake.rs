@@ -2,7 +2,7 @@
 //! place for a peer that refuses it. Knows the connection as somebody to ask.
 
 use super::connection::{Connection, NoResult, quoted};
-use super::{Expected, Question, VERSION};
+use super::{Expected, UpstreamQuestion, VERSION};
 use crate::faults;
 use crate::server::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
     let capabilities = json!({"roots": {"listChanged": true}, "experimental": connection.owner.experimental()});
     let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
     let params = json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
-    let question = Question { method: "initialize", params, only_reads: true };
+    let question = UpstreamQuestion { method: "initialize", params, only_reads: true };
     let result = match connection.request(&question, None, until) {
         Ok(result) => result,
         Err(NoResult::Answered { code, message }) => {
@@ -48,7 +48,7 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
 /// Asks a peer that knows no handshake what it is. False if it does not know that question either.
 fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
     connection.introduce(None, true);
-    let question = Question { method: "server/discover", params: json!({}), only_reads: true };
+    let question = UpstreamQuestion { method: "server/discover", params: json!({}), only_reads: true };
     let found = match connection.request(&question, None, until) {
         Ok(found) => found,
         Err(NoResult::Answered { .. }) => return Ok(false),

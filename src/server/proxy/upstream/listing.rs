@@ -1,6 +1,6 @@
 //! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a bound, and that is said.
 
-use super::Question;
+use super::UpstreamQuestion;
 use super::connection::NoResult;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -36,7 +36,7 @@ pub struct Listing {
 /// Asks for the list with `ask`, which has a time until which it may wait.
 pub(super) fn list(
     bounds: Bounds,
-    mut ask: impl FnMut(&Question, Instant) -> Result<Value, NoResult>,
+    mut ask: impl FnMut(&UpstreamQuestion, Instant) -> Result<Value, NoResult>,
 ) -> Result<Listing, NoResult> {
     let until = Instant::now() + bounds.time;
     let too_long = |tools| Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())));
@@ -48,7 +48,7 @@ pub(super) fn list(
             return too_long(tools);
         }
         let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-        let question = Question { method: "tools/list", params, only_reads: true };
+        let question = UpstreamQuestion { method: "tools/list", params, only_reads: true };
         let mut page = match ask(&question, until) {
             Ok(page) => page,
             Err(NoResult::TimedOut) => return too_long(tools),

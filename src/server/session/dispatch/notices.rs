@@ -4,7 +4,7 @@
 use super::{Dispatcher, Work};
 use crate::server::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
 use crate::server::jsonrpc::requests::Ticket;
-use crate::server::protocol::subscriptions::Wanted;
+use crate::server::protocol::subscriptions::WantedChanges;
 use serde_json::Value;
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
     /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
-    pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: Wanted) {
+    pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
         if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
             let reason = format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
             return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
@@ -98,7 +98,7 @@ impl Dispatcher {
         }
     }
 
-    fn subscriptions(&self) -> impl Iterator<Item = (&RequestId, &Wanted)> {
+    fn subscriptions(&self) -> impl Iterator<Item = (&RequestId, &WantedChanges)> {
         self.requests.all().filter_map(|(_, work)| match work {
             Work::Changes(id, wanted) => Some((id, wanted)),
             Work::Nothing | Work::Call(_) => None,

@@ -52,14 +52,14 @@ impl Reach {
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
     reach: Reach,
-    state: Mutex<State>,
+    state: Mutex<ChoiceState>,
     /// Woken when the client has said what it works on.
     told: Condvar,
     on_change: Box<dyn Fn() + Send + Sync>,
 }
 
 #[derive(Default)]
-struct State {
+struct ChoiceState {
     /// The repository that the client has named itself.
     named: Option<PathBuf>,
     /// What the client says that it works on, best first. Not looked at before a call needs it.
@@ -194,7 +194,7 @@ impl Chosen {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ChoiceState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

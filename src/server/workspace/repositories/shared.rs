@@ -2,7 +2,7 @@
 //! however many sessions ask about it. Knows no session but as somebody to tell of new generations.
 
 use super::chosen::Chosen;
-use super::wanted::Wanted;
+use super::wanted::WantedRuns;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
 use crate::config::{Config, ConfigError};
@@ -20,7 +20,7 @@ pub(in crate::server) struct Shared {
     pub(super) verified: Verified,
     pub(super) watches: Watches,
     /// Runs that calls wait for.
-    pub(super) wanted: Wanted,
+    pub(super) wanted: WantedRuns,
     sessions: Arc<Sessions>,
 }
 
@@ -53,7 +53,7 @@ impl Shared {
             jobs: Jobs::telling(limits, worker, published),
             verified: Verified::new(),
             watches,
-            wanted: Wanted::default(),
+            wanted: WantedRuns::default(),
             sessions,
         })
     }

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// The runs that calls wait for.
 #[derive(Default)]
-pub(super) struct Wanted(Mutex<Vec<Waited>>);
+pub(super) struct WantedRuns(Mutex<Vec<Waited>>);
 
 struct Waited {
     run: Weak<Job>,
@@ -21,7 +21,7 @@ struct Waited {
     sessions: BTreeSet<u64>,
 }
 
-impl Wanted {
+impl WantedRuns {
     /// A call begins to wait for a run. Gives when the first one did.
     pub(super) fn enter(&self, job: &Arc<Job>, session: u64, of_session: bool) -> Instant {
         let mut waited = self.lock();

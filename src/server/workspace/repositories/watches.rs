@@ -21,7 +21,7 @@ use crate::model::cancel::CancelToken;
 use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
 use crate::store::{Identity, Location, Snapshot};
 use crate::watch::{Hints, Watch, WatchError};
-use swept::{Swept, Taken};
+use swept::{Swept, TakenFiles};
 
 /// A repository that nobody has asked about for so long is no longer watched.
 const IDLE: Duration = Duration::from_secs(60);
@@ -77,7 +77,7 @@ enum Slot {
 struct Senses {
     watch: Box<Watch>,
     rules: Arc<Rules>,
-    files: Option<Taken>,
+    files: Option<TakenFiles>,
 }
 
 /// What a question knows before it looks at files.
@@ -291,7 +291,12 @@ impl Watches {
 }
 
 /// Everything that may have changed, as far as it can be told.
-fn look(watch: &mut Watch, rules: &Rules, files: Option<(&mut Taken, usize)>, cancel: &CancelToken) -> Result<Hints, WatchError> {
+fn look(
+    watch: &mut Watch,
+    rules: &Rules,
+    files: Option<(&mut TakenFiles, usize)>,
+    cancel: &CancelToken,
+) -> Result<Hints, WatchError> {
     let mut hints = watch.drain(cancel)?;
     if !hints.everything && rules.have_changed() {
         hints.everything = true;

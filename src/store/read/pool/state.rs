@@ -26,7 +26,7 @@ pub(super) enum Plan {
 }
 
 /// An open store.
-struct Entry {
+struct OpenEntry {
     id: EntryId,
     store: Arc<Store>,
     leases: usize,
@@ -35,7 +35,7 @@ struct Entry {
 /// What is known of one repository.
 #[derive(Default)]
 struct Slot {
-    current: Option<Entry>,
+    current: Option<OpenEntry>,
     /// The newest file at the time `current` was chosen; it may be one that cannot be read.
     chosen_for: Option<Version>,
     flight: Option<Arc<Flight>>,
@@ -49,17 +49,17 @@ impl Slot {
 }
 
 /// See the module.
-pub(super) struct State {
+pub(super) struct PoolState {
     capacity: usize,
     // Unbounded: what is leased or being opened must stay, whatever the capacity.
     slots: LruCache<Location, Slot>,
     /// Superseded or forgotten stores that still have leases.
-    retired: FxHashMap<EntryId, Entry>,
+    retired: FxHashMap<EntryId, OpenEntry>,
     next: u64,
     ended: bool,
 }
 
-impl State {
+impl PoolState {
     pub(super) fn new(capacity: usize) -> Self {
         Self { capacity, slots: LruCache::unbounded(), retired: FxHashMap::default(), next: 0, ended: false }
     }
@@ -120,7 +120,7 @@ impl State {
                 match &mut slot.current {
                     // The newer file is unreadable, and this is the one that is open already.
                     Some(current) if current.store.is_same_file(&store) => victims.push(Arc::new(store)),
-                    _ => replaced = slot.current.replace(Entry { id, store: Arc::new(store), leases: 0 }),
+                    _ => replaced = slot.current.replace(OpenEntry { id, store: Arc::new(store), leases: 0 }),
                 }
                 slot.current.as_mut()
             }
@@ -139,7 +139,7 @@ impl State {
             }
             // Forgotten meanwhile: those who asked before that still get it.
             (None, Ok(store)) => {
-                let entry = Entry { id, store: Arc::new(store), leases: 0 };
+                let entry = OpenEntry { id, store: Arc::new(store), leases: 0 };
                 Some(self.retired.entry(id).or_insert(entry))
             }
             (None, Err(error)) => {
@@ -207,7 +207,7 @@ impl State {
     }
 
     pub(super) fn counts(&self) -> PoolCounts {
-        let current: Vec<&Entry> = self.slots.iter().filter_map(|(_, slot)| slot.current.as_ref()).collect();
+        let current: Vec<&OpenEntry> = self.slots.iter().filter_map(|(_, slot)| slot.current.as_ref()).collect();
         let leases = current.iter().map(|entry| entry.leases).sum::<usize>()
             + self.retired.values().map(|entry| entry.leases).sum::<usize>();
         let opening = self.slots.iter().filter(|(_, slot)| slot.flight.is_some()).count();
@@ -239,7 +239,7 @@ impl State {
     }
 
     /// Keeps a store that is replaced as long as it has leases; gives it back if it has none.
-    fn retire(&mut self, entry: Entry) -> Option<Arc<Store>> {
+    fn retire(&mut self, entry: OpenEntry) -> Option<Arc<Store>> {
         if entry.leases == 0 {
             return Some(entry.store);
         }
@@ -260,7 +260,7 @@ impl Slot {
     }
 }
 
-impl Entry {
+impl OpenEntry {
     fn take(&mut self) -> Plan {
         self.leases += 1;
         Plan::Take(self.id, Arc::clone(&self.store))

@@ -49,7 +49,7 @@ impl Peer for Planned {
         }
     }
 
-    fn call(&self, _: &Question, _: &dyn Caller) -> Result<Value, UpstreamError> {
+    fn call(&self, _: &UpstreamQuestion, _: &dyn Caller) -> Result<Value, UpstreamError> {
         Ok(json!({}))
     }
 

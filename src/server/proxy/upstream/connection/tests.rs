@@ -33,7 +33,7 @@ fn a_peer_that_asks_and_does_not_read_is_left_when_its_answers_wait_for_too_long
 fn a_peer_is_not_asked_more_when_it_reads_nothing() {
     let (connection, _peer) = connected();
     let params = json!({"x": "y".repeat(1 << 20)});
-    let question = Question { method: "tools/call", params, only_reads: true };
+    let question = UpstreamQuestion { method: "tools/call", params, only_reads: true };
     let ends: Vec<_> = (0..32).map(|_| connection.request(&question, None, Instant::now())).collect();
     assert_eq!(ends.first(), Some(&Err(NoResult::TimedOut)), "it was sent");
     assert_eq!(ends.last(), Some(&answered(UNREAD)));

@@ -31,7 +31,7 @@ pub(super) struct Swept {
 }
 
 /// The files in the hands of a thread.
-pub(super) struct Taken {
+pub(super) struct TakenFiles {
     sweep: Sweep,
     begun: Option<Instant>,
     looked: Instant,
@@ -55,20 +55,20 @@ impl Swept {
     }
 
     /// Hands the files to a question that was asked at this time, if it is to look at them.
-    pub(super) fn take_for(&mut self, asked: Instant) -> Option<Taken> {
+    pub(super) fn take_for(&mut self, asked: Instant) -> Option<TakenFiles> {
         let is_wanted = self.count <= AT_ONCE && self.looked.is_some_and(|looked| looked < asked);
         if is_wanted { self.take() } else { None }
     }
 
     /// Hands the files to a thread that looks at them beside the questions, if it is time.
-    pub(super) fn take_when_due(&mut self) -> Option<Taken> {
+    pub(super) fn take_when_due(&mut self) -> Option<TakenFiles> {
         let is_due = self.looked.is_some_and(|looked| looked.elapsed() >= BESIDE);
         if is_due { self.take() } else { None }
     }
 
     /// Takes the files back from a thread that has looked at them; those of another time are not wanted any more.
-    pub(super) fn put(&mut self, taken: Taken) {
-        let Taken { mut sweep, begun, looked } = taken;
+    pub(super) fn put(&mut self, taken: TakenFiles) {
+        let TakenFiles { mut sweep, begun, looked } = taken;
         if self.begun == begun && self.sweep.is_none() {
             sweep.add(std::mem::take(&mut self.added));
             (self.count, self.looked) = (sweep.len(), Some(looked));
@@ -84,13 +84,13 @@ impl Swept {
         }
     }
 
-    fn take(&mut self) -> Option<Taken> {
+    fn take(&mut self) -> Option<TakenFiles> {
         let sweep = self.sweep.take()?;
-        Some(Taken { sweep, begun: self.begun, looked: Instant::now() })
+        Some(TakenFiles { sweep, begun: self.begun, looked: Instant::now() })
     }
 }
 
-impl Taken {
+impl TakenFiles {
     /// Looks at the files, and gives those that are otherwise than the last time.
     pub(super) fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         self.looked = Instant::now();
