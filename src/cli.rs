@@ -11,12 +11,9 @@ mod export;
 mod grammar;
 mod index;
 mod install;
-mod json;
 mod limits;
-mod log;
 mod mcp;
 mod output;
-mod progress;
 mod serve;
 mod token;
 
@@ -35,7 +32,7 @@ use crate::server;
 #[command(version, about, max_term_width = 110, arg_required_else_help = true)]
 struct Arguments {
     #[command(flatten)]
-    log: log::LogArguments,
+    log: output::log::LogArguments,
     #[command(subcommand)]
     command: Command,
 }
@@ -43,25 +40,25 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Index a repository, or bring its index up to date
-    Index(index::Arguments),
+    Index(index::IndexArguments),
     /// Write parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
     /// Serve an MCP client on standard input and output
-    Mcp(mcp::Arguments),
+    Mcp(mcp::McpArguments),
     /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
-    Serve(serve::Arguments),
+    Serve(serve::ServeArguments),
     /// Try everything that a client depends on, and say what is wrong and how to mend it
-    Doctor(doctor::Arguments),
+    Doctor(doctor::DoctorArguments),
     /// Put this server into a client's list of servers
-    Install(install::Arguments),
+    Install(install::InstallArguments),
     /// Take this server out of a client's list of servers
-    Uninstall(install::Arguments),
+    Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
-    Completions(completions::Arguments),
+    Completions(completions::CompletionsArguments),
     /// Compare the calls in the trees of a directory's files with the references that are made of them
     #[command(hide = true)]
-    Coverage(coverage::Arguments),
+    Coverage(coverage::CoverageArguments),
     /// Check a language manifest, or show what is extracted from a file
     #[command(subcommand)]
     Grammar(grammar::Command),
@@ -127,7 +124,7 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let level = log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
+    let level = output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
     let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)

@@ -1,49 +1,22 @@
 //! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
 //!
-//! `walk` goes over the tree and says what each rule means. The rules of one area each are in `define`, `declare`, `nest`, `around`, `condition`,
-//! `parameter`, `item`, `documented`, `generics`, `replacement` (definitions), `express`, `flow`, `compose`, `narrow`, `apply`, `macros` and `embed` (what is computed),
-//! `bind`, `pattern`, `path`, `hiding` (names), `types`, `import` and `export`. `coverage` tells what of a tree is not in the facts. `children` lists nodes, `choose` tells their rules, `rest` visits what no rule names, `build` collects the facts, `finish` rounds them off.
+//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the rest.
+//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the children of nodes.
+//! - `facts` collects the facts, rounds them off, and tells what of a tree is not in them.
+//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports` and `macros`.
 
-mod apply;
-mod around;
-mod bind;
-mod build;
-mod callable;
-mod children;
-mod choose;
-mod clear;
-mod compose;
-mod condition;
-mod context;
-mod coverage;
-mod declare;
-mod define;
-mod documented;
-mod embed;
-mod explain;
-mod export;
-mod express;
-mod finish;
-mod flow;
-mod generics;
-mod hiding;
-mod import;
-mod item;
+mod bindings;
+mod definitions;
+mod expressions;
+mod facts;
+mod imports;
 mod macros;
-mod narrow;
-mod nest;
-mod parameter;
-mod path;
-mod pattern;
-mod replacement;
-mod rest;
-mod text;
+mod preprocess;
 mod types;
-mod value;
 mod walk;
 
-pub use coverage::{Coverage, coverage};
-pub use explain::{Explained, Explanation, explain};
+pub use facts::coverage::{Coverage, coverage};
+pub use facts::explain::{Explained, Explanation, explain};
 
 use crate::grammar::{self, Language};
 use crate::model::facts::FileFacts;
@@ -75,20 +48,22 @@ thread_local! {
 /// close to it; call it on a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
-    let cleared = clear::clear(language, source);
+    let cleared = preprocess::clear(language, source);
     let end = Instant::now() + Duration::from_millis(limits.parse_ms);
     let Some(tree) = parse(language, &cleared.source, end, &[]) else {
-        let lines = text::count_lines(source);
+        let lines = facts::text::count_lines(source);
         let problem = Problem { kind: ProblemKind::TimeLimit, first_line: 1, last_line: lines };
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
-    let mut walker = walk::Walker::new(language, source, limits, embed::Embedded { trees: &nested, end });
+    let mut walker = walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
     walker.made = cleared.made.as_slice();
     walker.walk(tree.root_node());
     walker.moved(&cleared.moved);
     walker.cleared(&cleared);
-    finish::finish(walker.into_facts(), language, path, source)
+    let mut facts = walker.into_facts();
+    bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
+    facts::finish::finish(facts, language, path, source)
 }
 
 /// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.

@@ -4,7 +4,6 @@
 //! A manifest is read when its language is first needed and is checked against its grammar then; a manifest that does not
 //! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
 
-mod case;
 mod check;
 mod detect;
 mod import_form;
@@ -19,11 +18,11 @@ mod selector;
 mod sort;
 mod tier;
 mod type_rule;
-mod values;
 
 pub use check::{Fits, Roles, check, extended};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
+pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, Manifest, MemberLookup, ModuleSystem, Names, Resolution, SelfRule,
     TestMarkers, VisibilityRule,
@@ -35,7 +34,6 @@ pub(crate) use rule::{BaseRule, Rule, TokenWords, Yielded};
 pub(crate) use selector::Selector;
 pub use tier::Tier;
 pub(crate) use type_rule::TypeRule;
-pub use values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};
 
 use crate::model::LanguageId;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -203,9 +201,9 @@ impl Language {
             nodes: parsed.nodes,
             types: parsed.types,
             patterns: parsed.patterns,
-            common_members: values::common_members(&parsed.manifest),
-            builtin_names: values::builtin_names(&parsed.manifest),
-            flows: values::flow_names(&parsed.manifest),
+            common_members: manifest::values::common_members(&parsed.manifest),
+            builtin_names: manifest::values::builtin_names(&parsed.manifest),
+            flows: manifest::values::flow_names(&parsed.manifest),
             manifest: parsed.manifest,
             grammar,
         }

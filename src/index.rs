@@ -1,37 +1,37 @@
 //! From a repository on disk to its graph: plan, parallel read and extraction, resolution, writing. The only module that uses
 //! several cores, and the only one that changes a store. Knows no protocol and prints nothing.
+//!
+//! - `build` makes a whole index; `state` is what is known of a repository between runs, and applies changes to it.
+//! - `facts_cache` is the form in which facts are kept on disk for a later change.
+//! - `worker` runs both in a process of their own; `quarantine` names the files that must not be parsed.
+//! - `job` runs them in the background.
 
-mod archive;
-mod caution;
-mod change;
-mod isolate;
+mod build;
+mod facts_cache;
+mod fingerprint;
 mod job;
 mod kept;
 mod meant;
-mod pieces;
-mod plan;
 mod progress;
+mod quarantine;
 mod report;
-mod resident;
-mod residents;
-mod resolve;
-mod take_in;
-mod whole;
-mod workers;
+mod state;
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use caution::Caution;
-pub use change::{ChangeSet, Comparison, Verified, compare, compare_some, fingerprint, freshness};
-pub use isolate::{WorkerPool, serve_worker};
+pub use fingerprint::fingerprint;
 pub use job::{Job, JobState, Jobs};
 pub use kept::Kept;
 pub use meant::meant;
 pub use progress::{Phase, Progress, Timing};
+pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
-pub use residents::Residents;
+pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
+pub use state::residents::Residents;
+pub use worker::{WorkerPool, serve_worker};
 
 use crate::config::Limits;
 use crate::extract;
@@ -41,7 +41,7 @@ use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::source::{self, SourceError};
 use crate::store::{self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
-use resident::Resident;
+use state::resident::Resident;
 
 /// What one run of the index needs to know besides the files.
 #[derive(Clone, Copy)]
@@ -287,7 +287,7 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
     {
         return Ok(Outcome::Unchanged { identity: snapshot.identity() });
     }
-    let (published, timings) = whole::build(&lock, started, run)?;
+    let (published, timings) = build::full_build::build(&lock, started, run)?;
     Ok(Outcome::Published { published, timings })
 }
 
@@ -300,11 +300,11 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
     let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
         return Ok(None);
     };
-    let (touched, gone) = change::still_missing((touched, gone), &snapshot, &run.limits)?;
+    let (touched, gone) = state::change::still_missing((touched, gone), &snapshot, &run.limits)?;
     if touched.is_empty() && gone.is_empty() {
         return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
     }
-    if change::is_most_of(&touched, &snapshot)? {
+    if state::change::is_most_of(&touched, &snapshot)? {
         return Ok(None);
     }
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });

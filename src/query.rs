@@ -7,17 +7,12 @@
 //! A symbol is named `path::Container.name` or any suffix of that which names only one (`name`, `Container.name`,
 //! `file.ext::name`), or by a place, `path:line`. One resolver (`names`) serves all questions.
 
-mod calls;
 pub mod complete;
-pub mod elsewhere;
 pub mod explore;
-mod filter;
+mod graph;
 pub mod grep;
-mod held;
 pub mod locate;
-mod lookup;
 mod names;
-mod near;
 pub mod outline;
 pub mod overview;
 pub mod references;
@@ -25,9 +20,7 @@ pub mod search;
 pub mod show;
 pub mod sql;
 pub mod status;
-mod text;
 pub mod trace;
-mod unread;
 
 use std::fmt;
 use std::io;
@@ -37,18 +30,18 @@ use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visi
 use crate::store::{StoreError, SymbolKey};
 
 pub use complete::{CompleteParams, CompleteResult, complete};
-pub use elsewhere::{Elsewhere, ElsewhereSearch};
 pub use explore::{ExploreParams, ExploreResult, explore};
+pub use graph::unread::{Unread, unread};
 pub use grep::{GrepParams, GrepResult, grep};
 pub use outline::{OutlineParams, OutlineResult, outline};
 pub use overview::{OverviewParams, OverviewResult, overview};
+pub use references::elsewhere::{Elsewhere, ElsewhereSearch};
 pub use references::{ReferencesParams, ReferencesResult, references, references_all};
 pub use search::{SearchParams, SearchResult, search, search_in};
 pub use show::{ShowParams, ShowResult, show};
 pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
-pub use unread::{Unread, unread};
 
 /// Gives the bytes of a repository's file as they are now. Supplied by the caller, who knows how files may be read.
 pub trait ReadFile: Sync {
@@ -247,7 +240,7 @@ pub struct Meanings<T> {
 
 impl<T> Meanings<T> {
     fn of(
-        lookup: &lookup::Lookup<'_>,
+        lookup: &graph::lookup::Lookup<'_>,
         name: &str,
         most: usize,
         answer: impl Fn(&names::Meaning) -> Result<T, QueryError>,

@@ -1,58 +1,25 @@
 //! Facts of a whole repository to targets: scopes, imports, types, members. Pure, and without the name of any language.
 //!
-//! `Tables` holds every file's facts with the tables that lookups need; in a whole build only those that others may look at, which
-//! `arrange` puts first. `Program` is the view of them that one resolution has, which writes down what was asked (`asked`). A
-//! `Resolver` answers for one file at a time: `lookup` finds what a name means, `infer` what type an expression has, `member` what a
-//! type has under a name, `site` what a reference leads to. `modules` knows the closed set of module systems. The result for a file
-//! is a function of the tables alone, so that any order and any number of threads give the same graph, and a function of the
-//! answers to what it asked: after a change (`update`) only those files are resolved again that got an answer which is another now.
+//! - `workspace` has the symbol table: `Tables` holds every file's facts with the tables that lookups need, in a whole build only those
+//!   that others may look at. `Program` is the view of them that one resolution has, which writes down what was asked (`footprint`).
+//! - `imports` has the module systems: which file an import names.
+//! - `names` finds what a name means, `types` what type an expression has, `members` what a type has under a name, `calls` which
+//!   overload is meant and what a call gives, `references` what a reference leads to.
+//! - `incremental` finds which files have to be resolved again after a change.
+//!
+//! A `Resolver` answers for one file at a time. The result for a file is a function of the tables alone, so that any order and any
+//! number of threads give the same graph, and a function of the answers to what it asked: after a change only those files are
+//! resolved again that got an answer which is another now.
 
-mod among;
-mod answers;
-mod archive;
-mod arrange;
-mod asked;
-mod assigned;
-mod bounds;
-mod by_scope;
-mod call;
-mod certain;
-mod closure;
-mod compute;
-mod condition;
-mod definition;
-mod derived;
-mod flow;
-mod generic;
-mod heuristic;
-mod infer;
-mod inherent;
-mod interface;
-mod linkage;
-mod lookup;
-mod maker;
-mod member;
-mod modules;
+mod calls;
+mod imports;
+mod incremental;
+mod members;
 mod names;
-mod order;
-mod overload;
-mod packed;
-mod paths;
-mod postings;
-mod program;
-mod reach;
-mod relations;
-mod result;
-mod site;
-mod structural;
-mod tables;
-mod tiered;
-mod ty;
+mod references;
 mod types;
-mod unit;
-mod update;
-mod variants;
-mod wildcard;
+mod units;
+mod workspace;
 
 use crate::model::RepoPath;
 use crate::model::facts::NameId;
@@ -60,15 +27,19 @@ use crate::model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use among::Wanted;
-pub use archive::{Archive, Posting};
-pub use arrange::Shared;
-pub use asked::Asked;
-pub use names::Names;
-pub use packed::Entry;
-use program::Program;
-pub use tables::{Head, Known, Prepared, Resolved, Tables};
-pub use update::{Change, Changed, Listing};
+pub use crate::resolve::incremental::assemble::ListedFile;
+pub use crate::resolve::units::archive::{Archive, Posting};
+pub use crate::resolve::units::footprint::Asked;
+pub use crate::resolve::units::interner::Names;
+pub use crate::resolve::units::partition::Shared;
+pub use crate::resolve::{
+    references::file::Resolved,
+    units::prepared::{Head, Prepared},
+};
+pub use incremental::invalidate::{Change, Changed, Listing};
+pub use workspace::packed::PackedEntry;
+use workspace::program::Program;
+pub use workspace::tables::Tables;
 
 /// A file of a module system that is not source (`package.json`, `go.mod`, …): its path and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,25 +57,38 @@ pub struct Name(u32);
 /// Symbols that share a name in one place: overloads, or a single one.
 type Symbols = SmallVec<[SymbolRef; 2]>;
 
+/// Which of the things that have a name are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Wanted {
+    /// What can be called.
+    Callables,
+    /// Everything else.
+    Others,
+    /// What is no module and no namespace.
+    NoModules,
+    /// What a place for a type can mean: types, namespaces, and macros that may stand for either.
+    Types,
+}
+
 /// Answers for one file; what it has found out about types stays with it.
 struct Resolver<'p, 'a> {
     program: &'p Program<'a>,
     /// The file that it answers for: its language says what types from outside are like.
     home: FileId,
-    types: types::Types,
-    literals: FxHashMap<Name, ty::Ty>,
-    results: FxHashMap<SymbolRef, ty::Ty>,
-    linear: FxHashMap<SymbolRef, std::rc::Rc<member::Hierarchy>>,
+    types: types::memo::Types,
+    literals: FxHashMap<Name, types::ty::Ty>,
+    results: FxHashMap<SymbolRef, types::ty::Ty>,
+    linear: FxHashMap<SymbolRef, std::rc::Rc<members::lookup::Hierarchy>>,
     /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
     absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
     /// What types have under names, for each kind of symbol that is looked for.
-    members: FxHashMap<(SymbolRef, Name, Option<Wanted>), member::Member>,
-    generic: FxHashMap<SymbolRef, std::rc::Rc<[(generic::Parameter, usize)]>>,
+    members: FxHashMap<(SymbolRef, Name, Option<Wanted>), crate::resolve::types::ty::Member>,
+    generic: FxHashMap<SymbolRef, std::rc::Rc<[(types::generics::Parameter, usize)]>>,
     /// The constructors that files write, by the scopes that they are in.
     constructors: FxHashMap<FileId, std::rc::Rc<FxHashMap<crate::model::facts::ScopeId, Symbols>>>,
     definitions: FxHashMap<SymbolRef, Symbols>,
     /// What namespaces have under names that is no declaration.
-    defined: FxHashMap<(linkage::Space, Name), Symbols>,
+    defined: FxHashMap<(crate::resolve::units::space::Space, Name), Symbols>,
     /// Sets of symbols with the definitions in the place of declarations.
     established: FxHashMap<Symbols, Symbols>,
     /// Sets of symbols with each signature once.
@@ -112,15 +96,15 @@ struct Resolver<'p, 'a> {
     /// What a symbol of another file may as well be; empty where it is the only one.
     variants: FxHashMap<SymbolRef, std::rc::Rc<Symbols>>,
     /// What names that nothing included declares are linked to.
-    linked: FxHashMap<(linkage::Space, Name), Option<SymbolRef>>,
+    linked: FxHashMap<(crate::resolve::units::space::Space, Name), Option<SymbolRef>>,
     satisfied: FxHashMap<SymbolRef, std::rc::Rc<[SymbolRef]>>,
-    parameters: FxHashMap<SymbolRef, std::rc::Rc<[ty::Ty]>>,
-    reach: FxHashMap<FileId, std::rc::Rc<asked::Files>>,
-    seen: FxHashMap<(FileId, linkage::Space, Name), Symbols>,
+    parameters: FxHashMap<SymbolRef, std::rc::Rc<[types::ty::Ty]>>,
+    reach: FxHashMap<FileId, std::rc::Rc<crate::resolve::units::footprint::FileSet>>,
+    seen: FxHashMap<(FileId, crate::resolve::units::space::Space, Name), Symbols>,
     /// Whether the bindings of a name, where they are many, are values of a variable in the order of their places.
     assigned: FxHashMap<(FileId, crate::model::facts::ScopeId, Name), bool>,
     depth: u32,
-    budget: bounds::Budget,
+    budget: crate::resolve::units::bounds::Budget,
     /// Whether values are passed over: a type or module is looked for.
     types_only: bool,
     /// Which of the things that have a name are looked for, where not all are.
@@ -132,7 +116,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
         Self {
             program,
             home,
-            types: types::Types::default(),
+            types: types::memo::Types::default(),
             literals: FxHashMap::default(),
             results: FxHashMap::default(),
             linear: FxHashMap::default(),
@@ -152,7 +136,7 @@ impl<'p, 'a> Resolver<'p, 'a> {
             seen: FxHashMap::default(),
             assigned: FxHashMap::default(),
             depth: 0,
-            budget: bounds::Budget::default(),
+            budget: crate::resolve::units::bounds::Budget::default(),
             types_only: false,
             wanted: None,
         }

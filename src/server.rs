@@ -3,92 +3,67 @@
 //! of everything that is not ours.
 //!
 //! ```text
-//! thread reader  descriptor -> reader -> splitter -> bounded channel
+//! thread reader  descriptor -> reader -> framing -> bounded channel
 //! dispatcher     message -> protocol -> answered at once, or requests (table) -> admission -> a thread
-//! thread a call  arguments -> tools -> repositories -> query -> render -> dispatcher
-//!                or, where a runtime serves: tools -> thin -> upstream -> the same of another process
+//! thread a call  arguments -> tools -> workspace -> query -> answers -> dispatcher
+//!                or, where a runtime serves: tools -> proxy -> upstream -> the same of another process
 //! thread writer  writer: whole messages to the descriptor
 //! ```
 //!
-//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`reader`, `stdio`).
+//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`transport`).
 //! - A session is all of the above over any stream (`session`); a runtime has many, which share stores, index runs, watches and
-//!   permits and nothing else (`runtime`, `repositories::shared`, `admission`).
-//! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`requests`).
-//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`dispatch`).
-//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `registry`, `resources`).
+//!   permits and nothing else (`runtime`, `workspace`, `jsonrpc::admission`).
+//! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`jsonrpc::requests`).
+//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`session::dispatch`).
+//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `tools::table`).
 //! - A resource is a question to a tool, asked by its address: admission, deadline and rendering are those of the tool.
-//! - Text of the repository enters a reply through `escape` only.
+//! - Text of the repository enters a reply through `base::escape` only.
 
-mod admission;
-mod allocator;
-mod arguments;
+mod answers;
+mod base;
 #[cfg(test)]
 mod bounds;
-mod budget;
-mod completion;
-mod dispatch;
-mod escape;
-mod federation;
-#[cfg(feature = "faults")]
-mod fixtures;
-mod foreign;
-mod limits;
-mod log;
-mod message;
-mod observe;
+mod jsonrpc;
 mod peers;
-mod prompts;
 mod protocol;
-mod reader;
-mod registry;
-mod render;
-mod reply;
-mod repositories;
-mod requests;
-mod resources;
-mod roots;
+mod proxy;
 mod runtime;
 mod session;
-mod shutdown;
-mod splitter;
-mod starter;
-mod stdio;
-mod subscriptions;
-mod thin;
 mod tools;
-mod upstream;
-mod uri;
-mod writer;
+mod transport;
+mod workspace;
 
-pub use admission::{Class, LaneState};
-pub use allocator::give_back_in_time;
-pub use arguments::Arguments;
-pub use escape::{for_terminal, one_line};
-pub use federation::{Name, RegistryError, Upstreams};
-#[cfg(feature = "faults")]
-pub use fixtures::{FixtureError, Fixtures, run_fixtures};
-pub use limits::Limits;
-pub use log::LogSink;
-pub use observe::{CallState, ServerState};
+pub use base::allocator::give_back_in_time;
+pub use base::escape::{for_terminal, one_line};
+pub use base::limits::Limits;
+pub use base::log::LogSink;
+pub use jsonrpc::admission::{Class, LaneState};
 pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
-pub use registry::{DEFAULT_BUDGET, INSTRUCTIONS, MOST_BUDGET, Parameter, Shape, TOOLS, Tool, tool};
-pub use repositories::{Patience, Reach, Repositories, Unavailable};
+#[cfg(feature = "faults")]
+pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
+pub use proxy::federation::{Name, RegistryError, Upstreams};
+pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
-pub use tools::{Form, Host, Outcome, ProgressReport, Reply, call};
-pub use upstream::{Examined, Listing, Target, TargetError, examine};
+pub use tools::arguments::Arguments;
+pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
+pub use tools::tool::{DEFAULT_BUDGET, MOST_BUDGET, Parameter, Shape, Tool};
+pub use tools::{Form, Outcome, Reply, call};
+pub use workspace::host::Host;
+pub use workspace::metrics::{CallState, ProgressReport, ServerState};
+pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
 
 use crate::config::{Config, ConfigError, WorkerCommand};
 use crate::faults::{Fault, planted};
-use admission::Permits;
-use dispatch::{Event, Process};
-use repositories::Shared;
+use jsonrpc::admission::Permits;
 use session::Session;
-use shutdown::Parent;
+use session::dispatch::{Event, Process};
+use session::shutdown::Parent;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
+use workspace::repositories::Shared;
 
 /// How a server is to run.
 pub struct Options {
@@ -147,11 +122,11 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
         let expected = target.expected();
         let socket = target.clone();
         let prepare = move || match (&socket, &starter) {
-            (Target::Socket(socket), Some(command)) => starter::ensure(socket, command),
+            (Target::Socket(socket), Some(command)) => runtime::spawn::ensure(socket, command),
             _ => Ok(()),
         };
-        let place = thin::Place::new(root, started_in, events.clone());
-        let thin = thin::Thin::new(target, expected, place, prepare, embedded);
+        let place = proxy::thin::ClientRoots::new(root, started_in, events.clone());
+        let thin = proxy::thin::Thin::new(target, expected, place, prepare, embedded);
         if planted(Fault::AttachFirst) {
             thin.attach();
         }
@@ -167,16 +142,16 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
         *permits *= WAITING_CALLS;
     }
     // Beside the questions to all there may be calls of every upstream's own tools.
-    limits.heavy_permits += federation::MOST_CALLS;
+    limits.heavy_permits += proxy::federation::MOST_CALLS;
     run(limits, |events| {
-        let place = thin::Place::new(None, started_in, events.clone());
-        Arc::new(federation::Federation::new(upstreams, place, events.clone()))
+        let place = proxy::thin::ClientRoots::new(None, started_in, events.clone());
+        Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
 }
 
 /// Leaves the session and the directory of the process that started this one.
 pub fn detach() {
-    shutdown::detach();
+    session::shutdown::detach();
 }
 
 /// Tells a session of a new generation of its repository.
@@ -187,17 +162,17 @@ fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
 }
 
 fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
-    let stream = stdio::take()?;
-    log::take_panics();
+    let stream = transport::stdio::take()?;
+    base::log::take_panics();
     let session = Session::new();
-    shutdown::on_signal(session.events.clone(), limits.signal_grace)?;
+    session::shutdown::on_signal(session.events.clone(), || Event::Terminate, limits.signal_grace)?;
     let tools = tools(&session.events);
     let owned = Arc::clone(&tools);
     let grace = limits.signal_grace;
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
     session.run(stream, limits, tools, process)?;
     // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
-    shutdown::watchdog(grace);
+    session::shutdown::watchdog(grace);
     owned.close();
     drop(owned);
     Ok(())

@@ -18,9 +18,10 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+pub use filter::RULES;
 pub use mounts::{Mounts, remote_kind};
 pub use root::{DirectoryId, Root};
-pub use rules::{RULES, Rules};
+pub use rules::Rules;
 pub use sweep::Sweep;
 pub use text::Text;
 pub use walk::{Walk, WalkedFile, WalkedKind, walk, walk_below};

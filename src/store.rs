@@ -3,64 +3,47 @@
 //! Alone here: SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing of ranking, JSON, source
 //! text or how a graph is made.
 //!
-//! - `location` names the files of a repository: generations, temporary files, the writer's lock.
-//! - `schema` is the format: tables, indexes, and the views that are documented for `sql`.
-//! - `beside` keeps what was worked out for a generation in a file of its own, for other processes.
-//! - `blocks` packs the names of symbols, so that a search looks at all of them or at the few that may fit; `runs` is the way to these,
-//!   `sieve` tells them from the others of a run.
-//! - `write` turns a graph into the next generation; it appears by a rename or not at all.
-//! - `connection` opens a generation, or says why the file is none; `read` answers from it.
-//! - `room` bounds what the stores of all repositories take; `adopt` gives a repository that was moved or copied its store.
-//! - `restamp` notes when files have other times than before and the same bytes.
-//! - `private` keeps other users out of the cache.
-//! - `pool` keeps stores open while they are in use.
+//! - `format` says what is in the files and where they are: tables, indexes, documented views, statements, rows, the segment, the
+//!   writer's lock; and keeps other users out of the cache (`ownership`).
+//! - `read` opens a generation, or says why the file is none, and answers from it; it keeps stores open while they are in use
+//!   (`pool`), and runs the SQL of users (`sandbox`).
+//! - `name_index` packs the names of symbols, so that a search looks at all of them or at the few that may fit.
+//! - `build` turns a graph into the next generation, page by page; it appears by a rename or not at all.
+//! - `update` changes a generation in one transaction.
+//! - `lifecycle` bounds what the stores of all repositories take (`quota`), and gives a repository that was moved or copied its
+//!   store (`seed`).
 //!
 //! An index is rebuilt, never migrated: a file of another format is passed over.
 
-mod adopt;
-mod blocks;
-mod connection;
-mod error;
-mod guard;
-mod location;
-mod names;
-mod order;
-mod packed;
-mod paths;
-mod pool;
-mod private;
+mod build;
+mod format;
+mod lifecycle;
+mod name_index;
 mod read;
-mod restamp;
-mod room;
-mod rows;
-mod runs;
-mod schema;
-mod segment;
-mod sieve;
-mod sites;
-mod statements;
-mod views;
-mod write;
+mod update;
 
-pub use adopt::adopt;
-pub use connection::{Snapshot, Store};
-pub use error::{StoreError, StoreErrorKind};
-pub use guard::{MEMORY_BYTES, PATTERN_BYTES, SqlOutcome, SqlValue, VALUE_BYTES};
-pub use location::{Location, Version, WriterLock};
-pub use names::{NameEntry, NameRank};
-pub use order::{FileRank, KeyOrder, SiteRank, SymbolRank};
-pub use paths::{FileMark, PathTable};
-pub use pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
-pub use read::{NamedInside, SymbolHead};
-pub use restamp::restamp;
-pub use room::{Dropped, bytes_taken, check_owner, make_room};
-pub use rows::{
-    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
-    SymbolKey, SymbolRow,
+pub use build::{BuildInfo, Outline, Places, Published, publish, publish_files};
+pub use format::error::{StoreError, StoreErrorKind};
+pub use format::location::{Location, Version, WriterLock};
+pub use format::rows::{
+    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow,
+    SiteTarget, SymbolHead, SymbolKey, SymbolRow,
 };
-pub use runs::{NameRuns, NameWalk};
-pub use schema::FORMAT;
-pub use segment::{Draft, Placed, Segment, decompressed};
-pub use sieve::NameParts;
-pub use views::{VIEWS, View};
-pub use write::{Amendment, BuildInfo, KnownRows, Outline, Places, Published, carry_over, publish, publish_files};
+pub use format::schema::FORMAT;
+pub use format::segment::{Draft, Placed, Segment, decompressed};
+pub use format::views::{VIEWS, View};
+pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, make_room};
+pub use lifecycle::seed::adopt;
+pub use name_index::cursor::NameWalk;
+pub use name_index::filter::NameParts;
+pub use name_index::names::{NameEntry, NameRank};
+pub use read::connection::{Snapshot, Store};
+pub use read::control::{MEMORY_BYTES, PATTERN_BYTES};
+pub use read::name_cache::NameRuns;
+pub use read::order::{FileRank, KeyOrder, SiteRank, SymbolRank};
+pub use read::path_table::{FileMark, PathTable};
+pub use read::pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
+pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
+pub use update::amendment::{Amendment, KnownRows};
+pub use update::delta::carry_over;
+pub use update::restamp::restamp;

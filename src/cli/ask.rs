@@ -11,8 +11,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::output::to_stdout;
-use super::progress::Bar;
 use super::{RootArgument, Stop};
+use crate::cli::output::progress::Bar;
 use crate::config::Config;
 use crate::model::cancel::CancelToken;
 use crate::server::{

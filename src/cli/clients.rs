@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-use super::json::quoted;
+use crate::cli::output::json::quoted;
 use crate::config::User;
 
 /// The name under which this server stands in the lists.
@@ -32,7 +32,7 @@ pub(super) struct Client {
     format: Format,
     user_file: fn(&User) -> Option<PathBuf>,
     project_file: &'static str,
-    add: fn(Scope, &Entry) -> Option<Vec<String>>,
+    add: fn(Scope, &ServerEntry) -> Option<Vec<String>>,
     remove: fn(Scope) -> Option<Vec<String>>,
     /// What a person has to do before the client uses an entry.
     pub(super) next: fn(Scope) -> &'static str,
@@ -64,7 +64,7 @@ enum Format {
 
 /// What a list says about one server that is started as a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Entry {
+pub(super) struct ServerEntry {
     /// The program.
     pub(super) command: String,
     /// Its arguments.
@@ -157,12 +157,12 @@ fn texts(words: &[&str]) -> Vec<String> {
     words.iter().map(|&word| word.to_owned()).collect()
 }
 
-fn words(first: &[&str], entry: &Entry) -> Vec<String> {
+fn words(first: &[&str], entry: &ServerEntry) -> Vec<String> {
     texts(first).into_iter().chain([entry.command.clone()]).chain(entry.arguments.iter().cloned()).collect()
 }
 
 /// An entry with its name, as one program wants it on its command line.
-fn described(entry: &Entry) -> String {
+fn described(entry: &ServerEntry) -> String {
     let arguments: Vec<String> = entry.arguments.iter().map(|argument| quoted(argument)).collect();
     format!("{{\"name\":{},\"command\":{},\"args\":[{}]}}", quoted(NAME), quoted(&entry.command), arguments.join(","))
 }
@@ -192,7 +192,7 @@ impl Client {
     }
 
     /// The arguments with which its own program takes an entry in, if it can.
-    pub(super) fn add(&self, scope: Scope, entry: &Entry) -> Option<Vec<String>> {
+    pub(super) fn add(&self, scope: Scope, entry: &ServerEntry) -> Option<Vec<String>> {
         (self.add)(scope, entry)
     }
 
@@ -214,7 +214,7 @@ impl Client {
 
 impl List<'_> {
     /// The servers that are programs, by name.
-    pub(super) fn entries(&self) -> Vec<(String, Entry)> {
+    pub(super) fn entries(&self) -> Vec<(String, ServerEntry)> {
         match self.format {
             Format::Json { section, relaxed, .. } => json::entries(self.text, relaxed, &[section]),
             Format::Toml { section } => toml::entries(self.text, section),
@@ -222,7 +222,7 @@ impl List<'_> {
     }
 
     /// The servers of one directory, which one client keeps in the list of the user.
-    pub(super) fn entries_for(&self, directory: &Path) -> Vec<(String, Entry)> {
+    pub(super) fn entries_for(&self, directory: &Path) -> Vec<(String, ServerEntry)> {
         match (self.format, directory.to_str()) {
             (Format::Json { section, relaxed, .. }, Some(directory)) => {
                 json::entries(self.text, relaxed, &["projects", directory, section])
@@ -232,7 +232,7 @@ impl List<'_> {
     }
 
     /// What it says about this server.
-    pub(super) fn entry(&self) -> Option<Entry> {
+    pub(super) fn entry(&self) -> Option<ServerEntry> {
         self.entries().into_iter().find(|(name, _)| name == NAME).map(|(_, entry)| entry)
     }
 
@@ -245,7 +245,7 @@ impl List<'_> {
     }
 
     /// The text with this server in the list; everything else as it was.
-    pub(super) fn with(&self, entry: &Entry) -> Result<String, String> {
+    pub(super) fn with(&self, entry: &ServerEntry) -> Result<String, String> {
         match self.format {
             Format::Json { section, relaxed, typed } => json::with(self.text, relaxed, section, NAME, entry, typed),
             Format::Toml { section } => toml::with(self.text, section, NAME, entry),

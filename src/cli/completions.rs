@@ -8,12 +8,12 @@ use std::io::Write;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CompletionsArguments {
     /// The shell
     shell: Shell,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(arguments: &CompletionsArguments) -> Result<(), Stop> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut super::command(), "cograph", &mut script);
     to_stdout(|out| out.write_all(&script))

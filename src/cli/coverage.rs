@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::Stop;
-use super::json::Object;
 use super::output::to_stdout;
+use crate::cli::output::json::Object;
 use crate::config::Config;
 use crate::extract::{self, Coverage};
 use crate::grammar;
@@ -18,12 +18,12 @@ const HEAD: usize = 4096;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct CoverageArguments {
     /// The directory
     directory: PathBuf,
 }
 
-pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: &Config, arguments: &CoverageArguments) -> Result<(), Stop> {
     let root = config.repository_at(&arguments.directory)?.root;
     let walk = source::walk(&root, config.limits.threads, &CancelToken::new()).map_err(crate::index::IndexError::from)?;
     let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);

@@ -7,16 +7,16 @@ mod servers;
 use std::io::Write;
 use std::time::Duration;
 
-use super::json::Object;
 use super::output::{shown, to_stdout};
 use super::{RootArgument, Stop};
+use crate::cli::output::json::Object;
 use crate::config::{Config, ConfigError, User};
 use crate::index;
 use crate::server::one_line;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct DoctorArguments {
     #[command(flatten)]
     root: RootArgument,
     /// Print the findings as one JSON object
@@ -81,7 +81,7 @@ impl Verdict {
 }
 
 /// Looks at everything. Ends with a failure code if there is a problem.
-pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: Result<Config, ConfigError>, arguments: &DoctorArguments) -> Result<(), Stop> {
     let user = User::from_environment();
     let patience = Duration::from_secs(arguments.timeout);
     let mut findings = Vec::new();

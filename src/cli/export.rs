@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use super::json::Object;
 use super::output::to_stdout;
 use super::{RootArgument, Stop, ask};
+use crate::cli::output::json::Object;
 use crate::config::Config;
 use crate::index::IndexError;
 use crate::model::facts::flags;

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::Stop;
-use super::json::Object;
 use super::output::{bytes, grouped, note, percent, shown, to_stdout};
-use super::progress::Display;
+use crate::cli::output::json::Object;
+use crate::cli::output::progress::Display;
 use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
 use crate::grammar;
 use crate::index::{self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool};
@@ -29,7 +29,7 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct IndexArguments {
     /// Root of the repository: exactly this directory [default: the repository around the working directory]
     path: Option<PathBuf>,
     /// Print the numbers as one JSON object
@@ -55,7 +55,7 @@ pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
     Some(WorkerCommand { program, arguments: ["index", "--worker", "--log-level", level].map(OsString::from).to_vec() })
 }
 
-pub(super) fn run(config: &Config, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Stop> {
     if arguments.worker {
         // What one phase of a build needed is not there beside what the next one needs.
         server::give_back_in_time();

@@ -11,19 +11,19 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use similar::TextDiff;
 
-use super::clients::{self, CLIENTS, Client, Entry, List, NAME, Scope};
+use super::clients::{self, CLIENTS, Client, List, NAME, Scope, ServerEntry};
 use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
 use crate::config::{Config, ConfigError, User};
 use crate::server::{Ended, for_terminal, run_command};
-use place::Place;
+use place::ConfigFile;
 
 /// How long a client's own program may take.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(60);
 
 /// Arguments of both commands.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct InstallArguments {
     /// The client
     #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
     client: String,
@@ -44,12 +44,12 @@ struct Task {
     user: User,
     /// Where the client's own program is run: the project's directory decides which file it changes.
     directory: PathBuf,
-    place: Place,
+    place: ConfigFile,
     dry_run: bool,
 }
 
 /// Puts the server into the list.
-pub(super) fn install(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn install(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<(), Stop> {
     let task = Task::new(config, arguments)?;
     let command = match task.scope {
         Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
@@ -61,16 +61,16 @@ pub(super) fn install(config: Result<Config, ConfigError>, arguments: &Arguments
             NAME.to_owned()
         }
     };
-    task.install(&Entry { command, arguments: vec!["mcp".to_owned()] })
+    task.install(&ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
 /// Takes the server out of the list.
-pub(super) fn uninstall(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn uninstall(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<(), Stop> {
     Task::new(config, arguments)?.uninstall()
 }
 
 impl Task {
-    fn new(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<Self, Stop> {
+    fn new(config: Result<Config, ConfigError>, arguments: &InstallArguments) -> Result<Self, Stop> {
         let client = clients::client(&arguments.client).ok_or_else(|| Stop::Usage("no such client".to_owned()))?;
         let user = User::from_environment();
         let directory = match arguments.scope {
@@ -82,11 +82,11 @@ impl Task {
             hint: "set HOME to the user's directory".to_owned(),
         })?;
         let within = (arguments.scope == Scope::Project).then_some(directory.as_path());
-        let place = Place::read(&path, within)?;
+        let place = ConfigFile::read(&path, within)?;
         Ok(Self { client, scope: arguments.scope, user, directory, place, dry_run: arguments.dry_run })
     }
 
-    fn install(&self, entry: &Entry) -> Result<(), Stop> {
+    fn install(&self, entry: &ServerEntry) -> Result<(), Stop> {
         let before = self.place.text();
         let list = self.list(before)?;
         let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
@@ -128,7 +128,7 @@ impl Task {
 
     /// What the file says after the client's program has run, if that has taken the entry in. Where it has also rearranged the
     /// rest without changing what it says, the rest is put back as it was.
-    fn taken_in(&self, before: &List<'_>, entry: &Entry, wanted: &str) -> Option<String> {
+    fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
         if list.entry().as_ref() != Some(entry) {
@@ -262,7 +262,7 @@ impl OwnCommand {
     }
 }
 
-fn line(entry: &Entry) -> String {
+fn line(entry: &ServerEntry) -> String {
     std::iter::once(&entry.command).chain(&entry.arguments).map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 

@@ -16,7 +16,7 @@ const IDLE_EXIT: &str = "600";
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct McpArguments {
     #[command(flatten)]
     root: RootArgument,
     /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that of this user and, while there is
@@ -40,7 +40,7 @@ pub(super) struct Arguments {
 
 /// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
 /// connect and to list the tools in any case.
-pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: Result<Config, ConfigError>, level: &str, arguments: &McpArguments) -> Result<(), Stop> {
     let limits = arguments.limits.limits();
     let delay = arguments.limits.delay();
     let way = match (arguments.upstream.as_slice(), &arguments.upstreams) {

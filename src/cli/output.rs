@@ -1,5 +1,9 @@
 //! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no command.
 
+pub(super) mod json;
+pub(super) mod log;
+pub(super) mod progress;
+
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 

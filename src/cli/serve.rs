@@ -13,7 +13,7 @@ use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct Arguments {
+pub(super) struct ServeArguments {
     #[command(flatten)]
     root: RootArgument,
     /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache directory]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
 }
 
 /// Serves until a signal comes.
-pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) -> Result<(), Stop> {
+pub(super) fn run(config: Result<Config, ConfigError>, arguments: &ServeArguments) -> Result<(), Stop> {
     let socket = match (&arguments.socket, &config) {
         (Some(socket), _) => socket.clone(),
         (None, Ok(config)) => config.socket()?,
@@ -75,7 +75,7 @@ pub(super) fn run(config: Result<Config, ConfigError>, arguments: &Arguments) ->
 }
 
 /// What clients over HTTP may ask about: what was named, else the repository of calls that name none.
-fn within(config: &Config, arguments: &Arguments) -> Result<Vec<PathBuf>, ConfigError> {
+fn within(config: &Config, arguments: &ServeArguments) -> Result<Vec<PathBuf>, ConfigError> {
     let named = arguments.root.root.iter().chain(&arguments.allow);
     let named: Vec<PathBuf> = named.map(|named| Ok(config.repository_at(named)?.root)).collect::<Result<_, ConfigError>>()?;
     if named.is_empty() { Ok(vec![config.default_repository()?.root]) } else { Ok(named) }

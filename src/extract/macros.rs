@@ -1,5 +1,8 @@
 //! Applications of macros: expressions are read from the tokens as far as names, joiners and lists in brackets show them.
 
+pub(super) mod bodies;
+pub(super) mod items;
+
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector, TokenWords};
 use crate::model::SiteKind;

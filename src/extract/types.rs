@@ -1,5 +1,7 @@
 //! Types as they are written: type expressions, chains of declarators, qualified names of definitions.
 
+pub(super) mod generics;
+
 use super::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, TypeRule};
 use crate::model::facts::{Expr, ExprId, GUARD, LocalSymbol, NameId, ScopeKind};

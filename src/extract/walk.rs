@@ -1,16 +1,23 @@
 //! The pass over the tree: says what each rule means and keeps the context (scope, enclosing symbol, pending documentation).
 
+pub(super) mod children;
+pub(super) mod context;
+pub(super) mod rule_choice;
+pub(super) mod surroundings;
+pub(super) mod unruled;
+
 use super::Limits;
-use super::build::Builder;
-use super::children::Lister;
-pub(super) use super::context::{Callable, Decorator, Pending, QUOTES, READ, Surroundings, Usage};
-use super::embed::Embedded;
-use super::export::ExportList;
+use crate::extract::facts::builder::Builder;
+use crate::extract::facts::exports::{self, ExportList};
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind};
+use children::Lister;
+pub(super) use context::{
+    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings, Usage, Wrapper,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -54,13 +61,13 @@ pub(super) struct Walker<'t> {
     limits: Limits,
     pub(super) embedded: Embedded<'t>,
     /// Definitions that macros make, in order.
-    pub(super) made: &'t [super::clear::Made],
+    pub(super) made: &'t [crate::extract::preprocess::Made],
     pub(super) lister: Lister<'t>,
     /// Whether the tree may have nodes that stand for what could not be read.
     has_errors: bool,
     /// Whether references are stored: not for a language whose structure alone is read.
     stores_sites: bool,
-    pub(super) seen: super::rest::Seen,
+    pub(super) seen: crate::extract::walk::unruled::Seen,
     /// The package whose body is visited.
     pub(super) package: Option<String>,
 }
@@ -98,7 +105,7 @@ impl<'t> Walker<'t> {
             has_errors: true,
             stores_sites: language.tier() != Tier::Structure,
             package: None,
-            seen: super::rest::Seen::of(language.tier()),
+            seen: crate::extract::walk::unruled::Seen::of(language.tier()),
         }
     }
 
@@ -121,8 +128,8 @@ impl<'t> Walker<'t> {
 
     pub(super) fn into_facts(self) -> FileFacts {
         let mut facts = self.build.into_facts();
-        super::export::mark_exports(&mut facts, &self.exported_names);
-        super::export::apply_list(&mut facts, &self.export_list);
+        exports::mark_exports(&mut facts, &self.exported_names);
+        exports::apply_list(&mut facts, &self.export_list);
         facts
     }
 

@@ -1,9 +1,11 @@
 //! The manifest of a language: `grammars/<language>/grammar.toml` as data, checked against the grammar while it is read.
 
+pub(super) mod values;
+
 use super::tier::Tier;
-use super::values::{Conditions, Conversions, Narrowing, TypeFlow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use values::{Conditions, Conversions, Narrowing, TypeFlow};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]

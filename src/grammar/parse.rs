@@ -1,6 +1,5 @@
 //! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line and what does not fit.
 
-use super::case::Cases;
 use super::inherit;
 use super::manifest::Manifest;
 use super::pattern::Pattern;
@@ -8,6 +7,7 @@ use super::position::{line_in, line_of_section};
 use super::rule::Rule;
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
+use crate::grammar::rule::case::Cases;
 use serde::de::DeserializeOwned;
 
 /// A manifest with its rules by kind id.

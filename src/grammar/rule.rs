@@ -1,9 +1,11 @@
 //! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
 
+pub(super) mod case;
+
 use super::Selector;
-use super::case::When;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
+use case::When;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 

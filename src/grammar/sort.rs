@@ -35,7 +35,7 @@ impl Roles {
 
 /// What each kind is, by its id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
-    let modifiers = super::values::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
+    let modifiers = crate::grammar::manifest::values::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
     let bit = |is: &bool, bit: u8| if *is { bit } else { 0 };
     let mut sorts: Vec<u8> =
         parsed.tokens.iter().zip(&modifiers).map(|(token, modifier)| bit(token, TOKEN) | bit(modifier, MODIFIER)).collect();

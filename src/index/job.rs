@@ -18,7 +18,7 @@ const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
 /// Starts runs and knows those that are under way. Dropping it stops them and waits for their threads.
 pub struct Jobs {
-    shared: Arc<Shared>,
+    shared: Arc<SharedJobs>,
 }
 
 /// One run. Whoever has it can wait for it, look at its progress, or stop it for all.
@@ -45,19 +45,19 @@ pub enum JobState {
 
 type OnPublished = Box<dyn Fn(&Job, Identity) + Send + Sync>;
 
-struct Shared {
+struct SharedJobs {
     limits: Limits,
     on_published: OnPublished,
     /// The processes that do the work.
     workers: Option<WorkerPool>,
     /// What is known of repositories between runs where this process does the work.
     residents: Residents,
-    state: Mutex<State>,
+    state: Mutex<JobsState>,
     turn: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct JobsState {
     /// Runs that are queued or under way, with their threads.
     jobs: Vec<(Arc<Job>, JoinHandle<()>)>,
     /// Runs that have ended for those who waited, and prepare for the next changes.
@@ -81,9 +81,9 @@ impl Jobs {
         on_published: impl Fn(&Job, Identity) + Send + Sync + 'static,
     ) -> Self {
         let on_published = Box::new(on_published);
-        let (state, turn) = (Mutex::new(State::default()), Condvar::new());
+        let (state, turn) = (Mutex::new(JobsState::default()), Condvar::new());
         let (workers, residents) = (worker.map(WorkerPool::new), Residents::new());
-        Self { shared: Arc::new(Shared { limits, on_published, workers, residents, state, turn }) }
+        Self { shared: Arc::new(SharedJobs { limits, on_published, workers, residents, state, turn }) }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -138,8 +138,8 @@ impl Drop for Jobs {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl SharedJobs {
+    fn lock(&self) -> MutexGuard<'_, JobsState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +190,7 @@ impl Shared {
                 residents: Some(&self.residents),
                 ..Run::quiet(self.limits, &job.cancel)
             };
-            let ended = super::workers::guarded(|| match &job.changes {
+            let ended = crate::index::build::workers::guarded(|| match &job.changes {
                 Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
                 None => refresh(&job.location, WRITER_PATIENCE, &run),
             });
@@ -232,7 +232,7 @@ impl Shared {
         // Somebody works on the files: the next change shall cost what it concerns.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match super::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
+            match crate::index::build::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// What is kept. Dropping it lets go of everything.
 #[derive(Debug)]
 pub struct Kept<K, T> {
-    shared: Arc<Shared<K, T>>,
+    shared: Arc<SharedItems<K, T>>,
     /// The name of the thread.
     name: &'static str,
     /// How long something is kept after its last use.
@@ -17,21 +17,21 @@ pub struct Kept<K, T> {
 }
 
 #[derive(Debug)]
-struct Shared<K, T> {
-    state: Mutex<State<K, T>>,
+struct SharedItems<K, T> {
+    state: Mutex<KeptState<K, T>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State<K, T> {
-    entries: Vec<Entry<K, T>>,
+struct KeptState<K, T> {
+    entries: Vec<KeptEntry<K, T>>,
     /// Whether there is a thread that sweeps.
     is_swept: bool,
     ended: bool,
 }
 
 #[derive(Debug)]
-struct Entry<K, T> {
+struct KeptEntry<K, T> {
     key: K,
     used: Instant,
     value: T,
@@ -40,8 +40,8 @@ struct Entry<K, T> {
 impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
     /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is called `name`.
     pub fn new(name: &'static str, idle: Duration) -> Self {
-        let state = State { entries: Vec::new(), is_swept: false, ended: false };
-        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let state = KeptState { entries: Vec::new(), is_swept: false, ended: false };
+        let shared = Arc::new(SharedItems { state: Mutex::new(state), changed: Condvar::new() });
         Self { shared, name, idle, sweeper: Mutex::default() }
     }
 
@@ -71,7 +71,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         let before = {
             let mut state = self.shared.lock();
             let before = state.take(key);
-            state.entries.push(Entry { key: key.clone(), used: Instant::now(), value });
+            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value });
             before
         };
         // Outside of the lock: this can be a lot of memory.
@@ -87,7 +87,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
                 entry.used = Instant::now();
                 return false;
             }
-            state.entries.push(Entry { key: key.clone(), used: Instant::now(), value: make() });
+            state.entries.push(KeptEntry { key: key.clone(), used: Instant::now(), value: make() });
         }
         self.begin_to_sweep();
         true
@@ -133,8 +133,8 @@ impl<K, T> Drop for Kept<K, T> {
     }
 }
 
-impl<K, T> Shared<K, T> {
-    fn lock(&self) -> MutexGuard<'_, State<K, T>> {
+impl<K, T> SharedItems<K, T> {
+    fn lock(&self) -> MutexGuard<'_, KeptState<K, T>> {
         // Whatever is done under the lock leaves whole entries.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -165,8 +165,8 @@ impl<K, T> Shared<K, T> {
     }
 }
 
-impl<K: PartialEq, T> State<K, T> {
-    fn find(&mut self, key: &K) -> Option<&mut Entry<K, T>> {
+impl<K: PartialEq, T> KeptState<K, T> {
+    fn find(&mut self, key: &K) -> Option<&mut KeptEntry<K, T>> {
         self.entries.iter_mut().find(|entry| entry.key == *key)
     }
 

@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::lookup::Lookup;
 use super::{QueryError, Total, names};
 use crate::model::cancel::CancelToken;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 
 /// Names that are looked at; if more begin like this, the total is a lower bound.

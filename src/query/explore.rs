@@ -5,14 +5,14 @@ mod connect;
 
 use std::cmp::{Ordering, Reverse};
 
-use super::calls::{CallGraph, End, Neighbours, Unresolved};
-use super::filter::FileFilter;
 use super::locate::{self, Located};
-use super::lookup::Lookup;
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
 use crate::model::SiteKind;
 use crate::model::cancel::CancelToken;
+use crate::query::graph::calls::{CallGraph, End, Neighbours, Unresolved};
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{Snapshot, SymbolKey, SymbolRow};
 
 /// What to explore.

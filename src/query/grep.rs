@@ -8,12 +8,12 @@ use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 
-use super::filter::FileFilter;
-use super::lookup::Lookup;
 use super::show::is_stale;
 use super::{QueryError, ReadFile, SymbolInfo, Total};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot};
 
 /// What to look for.

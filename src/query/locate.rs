@@ -13,9 +13,9 @@ mod spread;
 mod units;
 mod weight;
 
-use super::filter::FileFilter;
-use super::lookup::Lookup;
 use super::{QueryError, ReadFile};
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, SymbolKey};
 
 /// Files that are looked into for one question, those that fit best first.

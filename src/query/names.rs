@@ -3,17 +3,20 @@
 //! It never answers for another symbol than the one named: what is ambiguous gives the choices, what is unknown gives names
 //! that resemble it.
 
+pub(super) mod fuzzy;
+pub(super) mod text;
+
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::lookup::{Lookup, is_path_suffix};
-use super::near::{Near, parts_of_near};
-use super::{QueryError, SymbolInfo, text};
 use crate::model::facts::flags;
 use crate::model::{RelationKind, SymbolKind};
+use crate::query::graph::lookup::{Lookup, is_path_suffix};
+use crate::query::{QueryError, SymbolInfo};
 use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
+use fuzzy::{Near, parts_of_near};
 
 /// Choices and near names that are worth listing.
 const MAX_LISTED: usize = 20;

@@ -3,10 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::lookup::Lookup;
 use super::{QueryError, SymbolInfo, names};
 use crate::model::cancel::CancelToken;
 use crate::model::{Problem, RepoPath, SkipReason};
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot, SymbolKey, SymbolRow};
 
 /// What to outline.

@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::lookup::Lookup;
 use super::{QueryError, SymbolInfo, names};
 use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
 use crate::model::{RepoPath, SymbolKind};
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileKey, FileRow, Snapshot};
 
 /// What to look at.

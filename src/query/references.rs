@@ -1,17 +1,19 @@
 //! `references`: every site of a symbol, by kind and file, with what overrides or implements it.
 
+pub mod elsewhere;
+
 use std::cmp::Reverse;
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::calls::{MAX_RELATED, certainty};
-use super::filter::FileFilter;
-use super::lookup::Lookup;
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
 use crate::model::cancel::CancelToken;
 use crate::model::{RelationKind, RepoPath, SiteKind, Step};
+use crate::query::graph::calls::{MAX_RELATED, certainty};
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank};
 
 /// Whose references.

@@ -7,13 +7,13 @@ mod scan;
 use std::cmp::Reverse;
 
 use self::matching::Pattern;
-use super::filter::FileFilter;
 use super::locate::locate;
-use super::lookup::Lookup;
 use super::{QueryError, ReadFile, SymbolInfo, Tests, Total, names};
 use crate::model::SymbolKind;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::flags;
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 use rustc_hash::FxHashSet;
 

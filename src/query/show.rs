@@ -1,10 +1,10 @@
 //! `show`: the source of symbols and of lines, several at once.
 
-use super::lookup::Lookup;
 use super::names::{self, Named};
 use super::{QueryError, ReadFile, SymbolInfo};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Snapshot, SymbolRow};
 
 /// What to show.

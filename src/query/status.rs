@@ -7,10 +7,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::QueryError;
-use super::lookup::Lookup;
 use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
 use crate::model::{Problem, RepoPath, SkipReason};
+use crate::query::graph::lookup::Lookup;
 use crate::store::{FileRow, Identity, Snapshot};
 
 /// What to list.

@@ -4,12 +4,12 @@ mod path;
 mod seen;
 
 use self::seen::Seen;
-use super::calls::{CallGraph, Edge, End, Through, Unresolved};
-use super::lookup::Lookup;
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests, Total};
 use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SiteKind};
+use crate::query::graph::calls::{CallGraph, Edge, End, Through, Unresolved};
+use crate::query::graph::lookup::Lookup;
 use crate::store::{SiteRow, Snapshot, SymbolKey};
 
 /// Nodes after which the rest of a tree is no longer counted.

@@ -1,16 +1,22 @@
 //! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them with its value.
 
-use super::dispatch::notices;
-use super::federation::{self, registry, tools};
-use super::limits::Limits;
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
 use super::runtime::sessions;
 use super::tools::{MOST_MEANINGS, explore};
-use super::upstream::{connection, http as upstream_http, listing};
-use super::{message, resources, roots, session, subscriptions, thin};
 use crate::config;
-use crate::query::{SqlParams, elsewhere, locate, sql, trace};
+use crate::query::{SqlParams, locate, references::elsewhere, sql, trace};
+use crate::server::base::limits::Limits;
+use crate::server::proxy::federation::{self, registry, tools};
+use crate::server::proxy::upstream::{connection, http as upstream_http, listing};
+use crate::server::session::dispatch::notices;
+use crate::server::{
+    jsonrpc::message,
+    protocol::{resources, subscriptions},
+    proxy::thin,
+    session,
+    workspace::roots,
+};
 use crate::store::PoolSettings;
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,22 +1,31 @@
 //! The two eras of the protocol: what a request means in each and what an answer looks like. `initialize` selects a version
 //! for the process; a request that carries a version in its `_meta` is served by itself. Touches no store and no tool.
 
+pub(super) mod completion;
+pub(super) mod external_tools;
+#[cfg(feature = "faults")]
+pub(super) mod fixtures;
+pub(super) mod prompts;
+pub(super) mod resources;
 mod shape;
+pub(super) mod subscriptions;
 
-use super::completion::{self, Subject};
-use super::foreign::{self, MoreTools};
-use super::message::{ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
-use super::prompts;
-use super::registry;
-use super::resources::{self, BadAddress, Question};
-use super::roots::PATH_BYTES;
-use super::subscriptions::{MOST_ADDRESSES, Wanted};
 use super::tools::complete;
 use crate::faults::{self, Fault, planted};
+use crate::server::jsonrpc::message::{
+    ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
+};
+use crate::server::tools::MoreTools;
+use crate::server::tools::table;
+use crate::server::tools::tool::Tool;
+use crate::server::workspace::roots::PATH_BYTES;
+use completion::Subject;
+use resources::{BadAddress, ResourceQuestion};
 use serde_json::{Map, Value, json};
 use shape::shaped;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use subscriptions::{MOST_ADDRESSES, WantedChanges};
 
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
 
@@ -58,7 +67,7 @@ pub(super) struct Session {
     is_peer: bool,
     /// The directory that such a client names.
     root: Option<PathBuf>,
-    wanted: Wanted,
+    wanted: WantedChanges,
 }
 
 /// What a request asks for.
@@ -69,14 +78,14 @@ pub(super) enum Method {
     /// A tool is to be called.
     Call(Call),
     /// Notifications of changes are wanted, until the client cancels.
-    Listen(Wanted),
+    Listen(WantedChanges),
 }
 
 /// A call of a tool.
 #[derive(Debug)]
 pub(super) struct Call {
     /// The tool.
-    pub(super) tool: &'static registry::Tool,
+    pub(super) tool: &'static Tool,
     /// Its arguments, unchecked.
     pub(super) arguments: Map<String, Value>,
     /// What its answer is made into.
@@ -87,7 +96,7 @@ pub(super) struct Call {
 
 impl Default for Session {
     fn default() -> Self {
-        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: Wanted::negotiated() }
+        Self { version: None, ready: false, has_roots: false, is_peer: false, root: None, wanted: WantedChanges::negotiated() }
     }
 }
 
@@ -108,7 +117,7 @@ impl Session {
     }
 
     /// What the client is to be told of changes, if it can be told.
-    pub(super) fn wanted(&self) -> Option<&Wanted> {
+    pub(super) fn wanted(&self) -> Option<&WantedChanges> {
         self.ready.then_some(&self.wanted)
     }
 
@@ -150,7 +159,7 @@ impl Session {
         more: Option<&MoreTools>,
     ) -> Result<Method, RpcError> {
         #[cfg(feature = "faults")]
-        if let Some(method) = super::fixtures::method(era, method, &params) {
+        if let Some(method) = crate::server::protocol::fixtures::method(era, method, &params) {
             return Ok(method);
         }
         match (era, method) {
@@ -165,7 +174,7 @@ impl Session {
             (_, "prompts/get") => prompt(era, params),
             (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
-            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(Wanted::asked(&params, more.is_some()))),
+            (Era::Stateless, "subscriptions/listen") => Ok(Method::Listen(WantedChanges::asked(&params, more.is_some()))),
             (Era::Negotiated, "resources/subscribe") => self.follow(&params),
             (Era::Negotiated, "resources/unsubscribe") => {
                 self.wanted.unfollow(text(&params, "uri", "the address of a resource")?);
@@ -190,11 +199,11 @@ impl Session {
         let arguments = object(&mut params, "arguments")?;
         let name = text(&params, "name", "the name of a tool")?;
         if more.is_some_and(|more| more.has(name)) {
-            let (arguments, progress_token) = (foreign::carried(name, arguments), progress_token(&params));
-            return Ok(Method::Call(Call { tool: &foreign::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
+            let (arguments, progress_token) = (external_tools::carried(name, arguments), progress_token(&params));
+            return Ok(Method::Call(Call { tool: &external_tools::TOOL, arguments, purpose: Purpose::Tool, progress_token }));
         }
         let hidden = (self.is_peer && name == complete::TOOL.name).then_some(&complete::TOOL);
-        let tool = registry::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, registry::unknown_tool(name)))?;
+        let tool = table::tool(name).or(hidden).ok_or_else(|| RpcError::new(INVALID_PARAMS, table::unknown_tool(name)))?;
         let purpose = if self.is_peer { Purpose::Peer } else { Purpose::Tool };
         Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(&params) }))
     }
@@ -218,7 +227,7 @@ impl Session {
             "protocolVersion": version,
             "capabilities": capabilities(tools_change),
             "serverInfo": server_info(),
-            "instructions": registry::INSTRUCTIONS,
+            "instructions": table::INSTRUCTIONS,
         });
         if self.is_peer {
             result["_meta"] = json!({PEER_KEY: {"build": faults::build()}});
@@ -268,7 +277,7 @@ static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
         let result = json!({
             "supportedVersions": supported(),
             "capabilities": capabilities(tools_change),
-            "instructions": registry::INSTRUCTIONS,
+            "instructions": table::INSTRUCTIONS,
         });
         shaped_list(Era::Stateless, result)
     })
@@ -293,18 +302,18 @@ impl List {
     /// The same, with tools of others if there are some.
     fn page_or(&self, era: Era, params: &Map<String, Value>, more: Option<&MoreTools>) -> Result<Method, RpcError> {
         let page = self.page(era, params)?;
-        Ok(more.map_or(page, |more| Method::Answer(more.page(era).to_owned())))
+        Ok(more.map_or(page, |more| Method::Answer(external_tools::page(more, era).to_owned())))
     }
 }
 
-static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", registry::listing()));
+static TOOLS: LazyLock<List> = LazyLock::new(|| List::new("tools", table::listing()));
 static RESOURCES: LazyLock<List> = LazyLock::new(|| List::new("resources", resources::listing()));
 static PROMPTS: LazyLock<List> = LazyLock::new(|| List::new("prompts", prompts::listing()));
 static TEMPLATES: LazyLock<List> = LazyLock::new(|| List::new("resourceTemplates", resources::templates()));
 
 fn resource_read(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
     let uri = text(params, "uri", "the address of a resource")?;
-    let Question { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
+    let ResourceQuestion { tool, arguments } = resources::question(uri).map_err(|bad| bad_address(era, uri, bad))?;
     let purpose = Purpose::Resource(uri.to_owned());
     Ok(Method::Call(Call { tool, arguments, purpose, progress_token: progress_token(params) }))
 }

@@ -2,18 +2,19 @@
 //! index runs, watches and permits they share. This file waits for clients and for reasons to end.
 
 pub(super) mod http;
-mod place;
 pub(super) mod sessions;
+pub(super) mod socket_lock;
+pub(super) mod spawn;
 
-use super::allocator;
-use super::dispatch::{Event, until};
-use super::log;
-use super::shutdown;
 use super::{Options, Shared};
+use crate::server::base::allocator;
+use crate::server::base::log;
+use crate::server::session::dispatch::{Event, until};
+use crate::server::session::shutdown;
 use http::Http;
 pub use http::{BearerToken, HttpListening};
-use place::Place;
 use sessions::Sessions;
+use socket_lock::SocketPlace;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -122,13 +123,13 @@ pub struct Web {
 /// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
 /// that come over HTTP.
 pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<Web>)) -> Result<(), ServeError> {
-    let (place, listener) = Place::take(&listening.socket)?;
+    let (place, listener) = SocketPlace::take(&listening.socket)?;
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
     let within: Arc<[PathBuf]> = listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
-    shutdown::on_signal(event_sender, DRAIN + FLUSH + options.limits.signal_grace)?;
+    shutdown::on_signal(event_sender, || Event::Terminate, DRAIN + FLUSH + options.limits.signal_grace)?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
     let sessions = Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
@@ -165,7 +166,7 @@ struct Reached {
 }
 
 /// Listens for clients over HTTP, who need a token in any case.
-fn listen(web: &HttpListening, place: &Place) -> Result<Reached, ServeError> {
+fn listen(web: &HttpListening, place: &SocketPlace) -> Result<Reached, ServeError> {
     let (token, token_file) = match &web.token {
         Some(token) => (token.clone(), None),
         None if web.address.ip().is_loopback() => {

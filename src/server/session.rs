@@ -1,26 +1,19 @@
 //! One client from its first byte to its last: the threads at the two ends of its stream and the dispatcher between them. Knows
 //! nothing of where the stream comes from: standard input and output, a socket, or one end of a pair inside the process.
 
-use super::dispatch::{Channels, Dispatcher, Ending, Event, Process};
-use super::limits::Limits;
+pub(super) mod dispatch;
+pub(super) mod shutdown;
+
 use super::tools::Tools;
-use super::{reader, writer};
+use crate::server::base::limits::Limits;
+use crate::server::transport::{Stream, reader, writer};
+use dispatch::{Channels, Dispatcher, Ending, Event, Process};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Messages from signals and tools that may wait for the dispatcher. A sender waits when it is full; the dispatcher never does.
 pub(in crate::server) const EVENTS: usize = 1024;
-
-/// The two ends of a client's stream; they may be one descriptor twice.
-#[derive(Debug)]
-pub(super) struct Stream {
-    /// Where the client's messages come from.
-    pub(super) input: OwnedFd,
-    /// Where ours go.
-    pub(super) output: OwnedFd,
-}
 
 /// A session that has not begun.
 pub(super) struct Session {

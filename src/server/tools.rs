@@ -1,6 +1,7 @@
 //! From a tool and its arguments to a reply: finds the repository, asks the question, has the answer rendered. The same for
 //! every caller; the dispatcher and the command line differ only in the `Host` they bring.
 
+pub(super) mod arguments;
 pub(super) mod complete;
 pub(in crate::server) mod explore;
 pub(super) mod grep;
@@ -11,27 +12,28 @@ pub(super) mod search;
 pub(super) mod show;
 pub(super) mod sql;
 pub(super) mod status;
+pub(super) mod table;
+pub(super) mod tool;
 pub(super) mod trace;
 
-pub(super) mod failure;
-
-use super::admission::Class;
-use super::arguments::Arguments;
-use super::budget::Page;
-use super::escape;
-use super::foreign::MoreTools;
-use super::observe::{Activity, ServerState};
-use super::registry::{DEFAULT_BUDGET, Parameter, Shape, Tool};
-use super::repositories::{About, Readiness, Repositories, Unavailable};
-use super::{render, reply};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
 use crate::query::{self, Certainty, QueryError, ReadFile, Tests, Unread};
+use crate::server::answers::budget::Page;
+use crate::server::answers::{Answer, failure, render, reply};
+use crate::server::base::escape;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::workspace::host::Host;
+use crate::server::workspace::metrics::{Activity, ServerState};
+use crate::server::workspace::repositories::{About, Readiness, Repositories, Unavailable};
 use crate::store::Snapshot;
-use serde_json::Value;
+use arguments::Arguments;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
+use tool::{DEFAULT_BUDGET, Parameter, Shape, Tool};
 
 /// What a call gives back.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -130,29 +132,36 @@ impl From<&QueryError> for Outcome {
     }
 }
 
-/// How far a call is.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ProgressReport {
-    /// The share that is done, in thousandths; never shrinks during a call.
-    pub thousandths: u32,
-    /// What is being done.
-    pub message: String,
+/// The tools of others, of one generation.
+#[derive(Debug, Default)]
+pub(in crate::server) struct MoreTools {
+    listing: Vec<Value>,
+    names: BTreeSet<String>,
+    pages: [OnceLock<String>; 2],
 }
 
-/// Who a call is made for.
-pub trait Host {
-    /// Raised when nobody wants the answer any more.
-    fn cancel(&self) -> &CancelToken;
-    /// Says how far the call is.
-    fn progress(&self, report: &ProgressReport);
-    /// The call is going to wait and needs no permit meanwhile.
-    fn pause(&self);
-    /// The call has waited; blocks until it may go on. False if it is to end.
-    fn resume(&self) -> bool;
-    /// What the server is doing, if one is running and the tool is of class `Control`.
-    fn server(&self) -> Option<&ServerState>;
-    /// Told once, at the end of the call: how long statements have run for it.
-    fn spent_in_statements(&self, time: Duration);
+impl MoreTools {
+    /// These, as they are to be listed.
+    pub(in crate::server) fn new(listing: Vec<Value>) -> Self {
+        let names = listing.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
+        Self { listing, names, pages: Default::default() }
+    }
+
+    /// Whether one of them has this name.
+    pub(in crate::server) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The whole list, ours first, in one of two shapes: `shaped` makes it once for each.
+    pub(in crate::server) fn page(&self, shape: usize, shaped: impl FnOnce(Value) -> String) -> &str {
+        self.pages[shape].get_or_init(|| {
+            let mut tools = table::listing();
+            if let Value::Array(tools) = &mut tools {
+                tools.extend(self.listing.iter().cloned());
+            }
+            shaped(json!({"tools": tools}))
+        })
+    }
 }
 
 /// Something that can run tools.
@@ -212,23 +221,6 @@ impl Ground<'_> {
     /// How many entries of at least `bytes` fit the answer, and a few more, so that it is full when it is cut.
     pub(super) fn entries(&self, bytes: usize) -> usize {
         (self.room / bytes).max(10)
-    }
-}
-
-/// A plain result that can be shown.
-pub(super) trait Answer {
-    /// Fills the page, best first, and gives the first line: what, and how many of how many.
-    fn render(&self, page: &mut Page) -> String;
-    /// The whole as JSON.
-    fn json(&self) -> Value;
-    /// The answer for programs, if the tool has such a form: no more than fits in so many bytes. `freshness` says of which
-    /// state of the files it speaks.
-    fn structured(&self, _room: usize, _freshness: &str) -> Option<Value> {
-        None
-    }
-    /// Whether nothing was found.
-    fn is_empty(&self) -> bool {
-        false
     }
 }
 
@@ -322,7 +314,7 @@ fn run(tool: &'static Tool, arguments: &Arguments, repositories: &Repositories, 
                 repositories.was_answered(&opened);
                 let outcome = if answer.is_empty() { Outcome::Nothing } else { Outcome::Found };
                 if form == Form::Json {
-                    let text = reply::with(answer.json(), "index", opened.state()).to_string();
+                    let text = reply::with(answer.json(), "index", reply::state(&opened)).to_string();
                     return Reply { text, outcome, structured: None, marks: Marks::default() };
                 }
                 let structured = answer.structured(page.room(), &freshness);

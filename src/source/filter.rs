@@ -17,11 +17,13 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::RULES;
 use crate::config::enclosing_root;
 
 /// The largest file of rules that is read.
 const MOST_BYTES: u64 = 1 << 20;
+
+/// Files that say in whatever directory they are what the index leaves out.
+pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
 
 /// The file of the rules that git does not share, in the directory of a repository.
 pub(super) const EXCLUDE: &str = "info/exclude";
@@ -50,7 +52,7 @@ const KINDS: usize = 4;
 
 /// What was found where a file of rules may be.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Found {
+enum RuleFile {
     Nothing,
     Text(Vec<u8>),
     /// It is there and was not read.
@@ -62,8 +64,8 @@ impl Filter {
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         let global = ignore::gitignore::gitconfig_excludes_path();
-        let text = global.as_ref().map_or(Found::Nothing, |path| read(CWD, path, OFlags::empty()));
-        if text == Found::Unread {
+        let text = global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
+        if text == RuleFile::Unread {
             tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file of at most 1 MB");
         }
         let global = compile(&mut builder, text).ok().flatten().unwrap_or_else(Gitignore::empty);
@@ -144,14 +146,14 @@ impl Filter {
         let exclude = commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
         let text = match exclude {
             Ok(Some(common)) => read(CWD, &common.join(EXCLUDE), OFlags::empty()),
-            Ok(None) => Found::Nothing,
-            Err(Refused) => Found::Unread,
+            Ok(None) => RuleFile::Nothing,
+            Err(Refused) => RuleFile::Unread,
         };
         self.compile(directory, text, || directory.join(".git"))
     }
 
-    fn compile(&self, directory: &Path, text: Found, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
-        if text == Found::Nothing {
+    fn compile(&self, directory: &Path, text: RuleFile, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
+        if text == RuleFile::Nothing {
             return None;
         }
         let compiled = compile(&mut GitignoreBuilder::new(directory), text);
@@ -182,21 +184,21 @@ pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
 /// The first line of a file of git.
 fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     match read(CWD, path, OFlags::empty()) {
-        Found::Nothing => Ok(None),
-        Found::Unread => Err(Refused),
-        Found::Text(text) => Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())),
+        RuleFile::Nothing => Ok(None),
+        RuleFile::Unread => Err(Refused),
+        RuleFile::Text(text) => Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())),
     }
 }
 
 /// The bytes of a file of rules. Does not wait for a pipe, and reads no device.
-fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> Found {
+fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::openat(&directory, path, flags, Mode::empty()) {
         Ok(file) => File::from(file),
-        Err(Errno::NOENT | Errno::NOTDIR) => return Found::Nothing,
+        Err(Errno::NOENT | Errno::NOTDIR) => return RuleFile::Nothing,
         // In a directory that may not be entered there may be none.
-        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => return Found::Nothing,
-        Err(_) => return Found::Unread,
+        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => return RuleFile::Nothing,
+        Err(_) => return RuleFile::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {
         let found = file.metadata()?;
@@ -211,18 +213,18 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> Found {
         Ok((bytes.len() as u64 <= MOST_BYTES).then_some(bytes))
     };
     match all() {
-        Ok(Some(bytes)) if bytes.is_empty() => Found::Nothing,
-        Ok(Some(bytes)) => Found::Text(bytes),
-        Ok(None) | Err(_) => Found::Unread,
+        Ok(Some(bytes)) if bytes.is_empty() => RuleFile::Nothing,
+        Ok(Some(bytes)) => RuleFile::Text(bytes),
+        Ok(None) | Err(_) => RuleFile::Unread,
     }
 }
 
 /// Rules from their text; none if there is no rule. A line that is none costs itself.
-fn compile(builder: &mut GitignoreBuilder, text: Found) -> Result<Option<Gitignore>, Refused> {
+fn compile(builder: &mut GitignoreBuilder, text: RuleFile) -> Result<Option<Gitignore>, Refused> {
     let bytes = match text {
-        Found::Nothing => return Ok(None),
-        Found::Unread => return Err(Refused),
-        Found::Text(bytes) => bytes,
+        RuleFile::Nothing => return Ok(None),
+        RuleFile::Unread => return Err(Refused),
+        RuleFile::Text(bytes) => bytes,
     };
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
     for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {

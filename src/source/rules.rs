@@ -5,21 +5,18 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::filter::{self, EXCLUDE};
+use super::filter::{self, EXCLUDE, RULES};
 use super::stamp;
 use crate::config;
 use crate::model::graph::UNTRUSTED_TIME;
 
-/// Files that say in whatever directory they are what the index leaves out.
-pub const RULES: [&str; 3] = [".gitignore", ".ignore", ".cographignore"];
-
 /// See the module.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Rules(Vec<(PathBuf, Found)>);
+pub struct Rules(Vec<(PathBuf, Stamped)>);
 
 /// What was found at a path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Found {
+enum Stamped {
     Nothing,
     /// A directory: what happens in it does not matter.
     Directory,
@@ -75,7 +72,7 @@ impl Rules {
     /// Whether one of them may say something else now. One that was changed so lately that its time says nothing does.
     pub fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, found)| {
-            let is_known = !matches!(found, Found::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
+            let is_known = !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
             !is_known || look(path) != *found
         })
     }
@@ -86,14 +83,14 @@ impl Rules {
     }
 }
 
-fn look(path: &Path) -> Found {
+fn look(path: &Path) -> Stamped {
     let now = stamp::now_ns();
-    let Ok(found) = fs::metadata(path) else { return Found::Nothing };
+    let Ok(found) = fs::metadata(path) else { return Stamped::Nothing };
     if found.is_dir() {
-        return Found::Directory;
+        return Stamped::Directory;
     }
     let number = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
     let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
     let changed_ns = stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
-    Found::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
+    Stamped::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
 }

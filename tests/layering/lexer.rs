@@ -29,6 +29,8 @@ pub(super) struct Path {
     pub(super) segments: Vec<String>,
     /// How many inline modules of the file are around it.
     pub(super) inline_modules: usize,
+    /// Whether it stands in a `use`.
+    pub(super) is_import: bool,
     /// Whether one of those is called `tests`.
     pub(super) in_tests: bool,
     /// 1-based line.
@@ -142,7 +144,7 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
         } else if is(at, "use") && code[at].kind == Kind::Identifier && !is(at + 1, "<") {
             let mut tree = Vec::new();
             let end = use_tree(&code, at + 1, &[], &mut tree);
-            found.extend(tree.into_iter().map(|(segments, line)| path(segments, line, &modules)));
+            found.extend(tree.into_iter().map(|(segments, line)| Path { is_import: true, ..path(segments, line, &modules) }));
             at = end;
             continue;
         } else if code[at].kind == Kind::Identifier && is(at + 1, "::") && !(at > 0 && is(at - 1, "::")) {
@@ -160,7 +162,7 @@ pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
 }
 
 fn path(segments: Vec<String>, line: usize, modules: &[(usize, bool)]) -> Path {
-    Path { segments, inline_modules: modules.len(), in_tests: modules.iter().any(|&(_, tests)| tests), line }
+    Path { segments, inline_modules: modules.len(), is_import: false, in_tests: modules.iter().any(|&(_, tests)| tests), line }
 }
 
 /// Reads one `use` tree that starts at `at` below `prefix`; returns the position behind it.

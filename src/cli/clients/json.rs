@@ -8,8 +8,8 @@ use jsonc_parser::{
     CollectOptions, CommentCollectionStrategy, JsonObject, JsonValue, ParseOptions, parse_to_ast, parse_to_value,
 };
 
-use super::Entry;
-use crate::cli::json::quoted;
+use super::ServerEntry;
+use crate::cli::output::json::quoted;
 
 /// The mark that some editors put in front of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -94,7 +94,7 @@ pub(super) fn check(text: &str, relaxed: bool, section: &str) -> Result<(), Stri
 }
 
 /// The servers that are programs, in the object at the end of a path of members.
-pub(super) fn entries(text: &str, relaxed: bool, path: &[&str]) -> Vec<(String, Entry)> {
+pub(super) fn entries(text: &str, relaxed: bool, path: &[&str]) -> Vec<(String, ServerEntry)> {
     let Ok(Some(parsed)) = parse(text, relaxed) else { return Vec::new() };
     let mut servers = &parsed.root;
     for name in path {
@@ -104,7 +104,7 @@ pub(super) fn entries(text: &str, relaxed: bool, path: &[&str]) -> Vec<(String, 
     servers.properties.iter().filter_map(|server| Some((server.name.as_str().to_owned(), entry(server)?))).collect()
 }
 
-fn entry(server: &ObjectProp<'_>) -> Option<Entry> {
+fn entry(server: &ObjectProp<'_>) -> Option<ServerEntry> {
     let Value::Object(members) = &server.value else { return None };
     let Ok(Some(Value::StringLit(command))) = member(members, "command").map(|found| found.map(|found| &found.value)) else {
         return None;
@@ -113,7 +113,7 @@ fn entry(server: &ObjectProp<'_>) -> Option<Entry> {
         Some(Value::Array(arguments)) => arguments_of(arguments),
         _ => Vec::new(),
     };
-    Some(Entry { command: command.value.clone().into_owned(), arguments })
+    Some(ServerEntry { command: command.value.clone().into_owned(), arguments })
 }
 
 fn arguments_of(list: &Array<'_>) -> Vec<String> {
@@ -150,7 +150,14 @@ fn rest<'a>(text: &'a str, relaxed: bool, section: &str, name: &str) -> Option<(
 
 /// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
 /// not start a server.
-pub(super) fn with(text: &str, relaxed: bool, section: &str, name: &str, new: &Entry, typed: bool) -> Result<String, String> {
+pub(super) fn with(
+    text: &str,
+    relaxed: bool,
+    section: &str,
+    name: &str,
+    new: &ServerEntry,
+    typed: bool,
+) -> Result<String, String> {
     let mut members = Vec::new();
     if typed {
         members.push(("type".to_owned(), New::Text("stdio".to_owned())));
@@ -227,7 +234,7 @@ impl Parsed<'_> {
     }
 
     /// Another program, and arguments, in an entry that has perhaps more to say.
-    fn correct(&self, known: &Object<'_>, new: &Entry) -> Result<Vec<Splice>, String> {
+    fn correct(&self, known: &Object<'_>, new: &ServerEntry) -> Result<Vec<Splice>, String> {
         let mut splices = Vec::new();
         let command = New::Text(new.command.clone());
         match member(known, "command")? {
@@ -282,7 +289,7 @@ impl Parsed<'_> {
     }
 }
 
-fn full(entry: &Entry) -> New {
+fn full(entry: &ServerEntry) -> New {
     let command = ("command".to_owned(), New::Text(entry.command.clone()));
     New::Members(vec![command, ("args".to_owned(), New::Texts(entry.arguments.clone()))])
 }
@@ -328,8 +335,8 @@ fn apply(text: &str, mut splices: Vec<Splice>) -> String {
 mod tests {
     use super::*;
 
-    fn new() -> Entry {
-        Entry { command: "/bin/x".to_owned(), arguments: vec!["mcp".to_owned()] }
+    fn new() -> ServerEntry {
+        ServerEntry { command: "/bin/x".to_owned(), arguments: vec!["mcp".to_owned()] }
     }
 
     fn insert(text: &str) -> String {

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::{CLIENTS, Client, Entry};
+use super::{CLIENTS, Client, ServerEntry};
 
 const CORPUS: [&str; 9] = [
     "",
@@ -70,11 +70,11 @@ fn texts() -> impl Strategy<Value = String> {
     (select(&CORPUS[..]), proptest::collection::vec(change, 0..6)).prop_map(|(text, changes)| changed(text, &changes))
 }
 
-fn entries() -> impl Strategy<Value = Entry> {
-    "[ -~\u{e9}\n\t]{1,12}".prop_map(|command| Entry { command, arguments: vec!["mcp".to_owned()] })
+fn entries() -> impl Strategy<Value = ServerEntry> {
+    "[ -~\u{e9}\n\t]{1,12}".prop_map(|command| ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
-fn check(client: &Client, text: &str, entry: &Entry) -> Result<(), TestCaseError> {
+fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCaseError> {
     let Ok(list) = client.list(text) else { return Ok(()) };
     if !list.has() {
         let same = list.without();
@@ -108,7 +108,7 @@ proptest! {
     #[test]
     fn text_that_is_no_list_is_refused(text in "\\PC{0,200}") {
         for client in &CLIENTS {
-            check(client, &text, &Entry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] })?;
+            check(client, &text, &ServerEntry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] })?;
         }
     }
 }

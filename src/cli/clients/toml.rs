@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::Entry;
+use super::ServerEntry;
 
 /// A document, and whether its lines end in two characters, which the editor turns into one.
 fn parse(text: &str) -> Result<(DocumentMut, bool), String> {
@@ -41,17 +41,17 @@ pub(super) fn check(text: &str, section: &str) -> Result<(), String> {
 }
 
 /// The servers that are programs.
-pub(super) fn entries(text: &str, section: &str) -> Vec<(String, Entry)> {
+pub(super) fn entries(text: &str, section: &str) -> Vec<(String, ServerEntry)> {
     let Ok((document, _)) = parse(text) else { return Vec::new() };
     let servers = servers(&document, section).map(|servers| servers.iter().collect::<Vec<_>>()).unwrap_or_default();
     servers.into_iter().filter_map(|(name, server)| Some((name.to_owned(), entry(server.as_table_like()?)?))).collect()
 }
 
-fn entry(server: &dyn TableLike) -> Option<Entry> {
+fn entry(server: &dyn TableLike) -> Option<ServerEntry> {
     let command = server.get("command")?.as_str()?.to_owned();
     let arguments = server.get("args").and_then(Item::as_array);
     let text = |argument: &toml_edit::Value| argument.as_str().map_or_else(|| argument.to_string(), str::to_owned);
-    Some(Entry { command, arguments: arguments.map(|all| all.iter().map(text).collect()).unwrap_or_default() })
+    Some(ServerEntry { command, arguments: arguments.map(|all| all.iter().map(text).collect()).unwrap_or_default() })
 }
 
 /// Whether there is a server of this name, of whatever kind.
@@ -76,7 +76,7 @@ pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
 
 /// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
 /// not start a server.
-pub(super) fn with(text: &str, section: &str, name: &str, new: &Entry) -> Result<String, String> {
+pub(super) fn with(text: &str, section: &str, name: &str, new: &ServerEntry) -> Result<String, String> {
     let (mut document, pairs) = parse(text)?;
     let is_first = document.as_table().is_empty() && text.trim().is_empty();
     let list = document.entry(section).or_insert_with(|| {
@@ -140,8 +140,8 @@ pub(super) fn without(text: &str, section: &str, name: &str) -> Result<String, S
 mod tests {
     use super::*;
 
-    fn new() -> Entry {
-        Entry { command: "/bin/x".to_owned(), arguments: vec!["mcp".to_owned()] }
+    fn new() -> ServerEntry {
+        ServerEntry { command: "/bin/x".to_owned(), arguments: vec!["mcp".to_owned()] }
     }
 
     fn check_both(text: &str, with_it: &str) {

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::Finding;
-use crate::cli::clients::{self, CLIENTS, Client, Entry, NAME, Scope};
+use crate::cli::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
 use crate::config::{User, is_executable};
 use crate::server::{Ended, run_command};
 
@@ -65,14 +65,22 @@ fn file(client: &Client, scope: Scope, path: &Path, user: &User, root: Option<&P
         }
     };
     let local = root.map(|root| list.entries_for(root)).unwrap_or_default();
-    let ours = |(name, entry): &(String, Entry)| {
+    let ours = |(name, entry): &(String, ServerEntry)| {
         name == NAME || Path::new(&entry.command).file_name().is_some_and(|program| program == NAME)
     };
     let entries = list.entries().into_iter().chain(local).filter(ours);
     entries.map(|(name, entry)| checked(client, scope, path, &name, &entry, user, root)).collect()
 }
 
-fn checked(client: &Client, scope: Scope, path: &Path, name: &str, entry: &Entry, user: &User, root: Option<&Path>) -> Finding {
+fn checked(
+    client: &Client,
+    scope: Scope,
+    path: &Path,
+    name: &str,
+    entry: &ServerEntry,
+    user: &User,
+    root: Option<&Path>,
+) -> Finding {
     let what = format!("{}: `{}`", path.display(), entry.command.escape_debug());
     let mend = format!("`cograph install {} --scope {}`", client.word, scope.word());
     let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());

@@ -13,7 +13,7 @@ use crate::cli::clients;
 use crate::cli::output::shown;
 
 /// The file, where its links lead.
-pub(super) struct Place {
+pub(super) struct ConfigFile {
     path: PathBuf,
     /// The directory that it must lie in, if it must.
     within: Option<PathBuf>,
@@ -28,7 +28,7 @@ fn failure(attempt: &str, path: &Path, error: &io::Error) -> Stop {
     }
 }
 
-impl Place {
+impl ConfigFile {
     /// Reads the file at a path, which must not lead out of a directory if one is given.
     pub(super) fn read(path: &Path, within: Option<&Path>) -> Result<Self, Stop> {
         contained(path, within)?;

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{Connection, CoveringTest, by_place};
-use crate::query::calls::{CallGraph, End, Unresolved};
-use crate::query::lookup::Lookup;
+use crate::query::graph::calls::{CallGraph, End, Unresolved};
+use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, Total};
 use crate::store::SymbolKey;
 

@@ -81,7 +81,7 @@ pub(super) struct Asked {
 impl Asked {
     /// Reads a text.
     pub(super) fn read(text: &str) -> Self {
-        let mut reader = Reader::default();
+        let mut reader = TextReader::default();
         let text = text.trim();
         let is_short = text.split_whitespace().count() <= 12;
         let mut is_code = false;
@@ -117,7 +117,7 @@ struct Counted {
 }
 
 #[derive(Default)]
-struct Reader {
+struct TextReader {
     order: Vec<Term>,
     counted: FxHashMap<Term, Counted>,
     compounds: Vec<(Box<[u8]>, f64)>,
@@ -126,7 +126,7 @@ struct Reader {
     wants_tests: bool,
 }
 
-impl Reader {
+impl TextReader {
     fn line(&mut self, line: &str, is_subject: bool, is_code: bool) {
         let bytes = line.as_bytes();
         let mut before: Option<(usize, Vec<u8>)> = None;

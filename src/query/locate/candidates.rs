@@ -8,8 +8,8 @@ use super::weight;
 use super::{FILES, NAMED_FILES};
 use crate::model::words::FileWords;
 use crate::query::QueryError;
-use crate::query::filter::FileFilter;
-use crate::query::lookup::Lookup;
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::store::FileKey;
 
 /// So many times as many files are looked at for what kind of code they are.
@@ -56,7 +56,7 @@ impl Chosen {
     }
 }
 
-struct Seen {
+struct SeenWords {
     key: FileKey,
     length: u32,
     /// From here to the next one's are its words.
@@ -85,7 +85,7 @@ pub(super) fn choose(lookup: &Lookup<'_>, filter: &FileFilter, asked: &Asked, na
             }
         }
         if hits.len() > first {
-            seen.push(Seen { key, length: own, first });
+            seen.push(SeenWords { key, length: own, first });
         }
         files % 256 != 0 || lookup.check().is_ok()
     })?;

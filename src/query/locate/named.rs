@@ -6,8 +6,8 @@ use super::asked::{Asked, AskedPlace, Written};
 use super::weight;
 use super::{BEARERS, MEANINGS, NAMES};
 use crate::model::facts::flags;
-use crate::query::filter::FileFilter;
-use crate::query::lookup::Lookup;
+use crate::query::graph::filter::FileFilter;
+use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 

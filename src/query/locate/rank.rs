@@ -7,7 +7,7 @@ use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
 use super::{Located, Location};
 use crate::query::QueryError;
-use crate::query::lookup::Lookup;
+use crate::query::graph::lookup::Lookup;
 
 /// The score of every unit by its own words.
 pub(super) fn score(asked: &Asked, chosen: &Chosen, units: &[Unit]) -> Vec<f64> {

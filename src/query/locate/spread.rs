@@ -7,7 +7,7 @@ use super::units::Unit;
 use super::weight;
 use crate::model::{SiteKind, Verdict};
 use crate::query::QueryError;
-use crate::query::lookup::Lookup;
+use crate::query::graph::lookup::Lookup;
 use crate::store::{SiteTarget, SymbolKey};
 
 /// Adds to the scores what neighbours give.

@@ -11,7 +11,7 @@ use super::{SOURCE_BYTES, prose};
 use crate::model::SymbolKind;
 use crate::model::facts::flags;
 use crate::model::words;
-use crate::query::lookup::Lookup;
+use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, ReadFile};
 use crate::store::{SymbolKey, SymbolRow};
 

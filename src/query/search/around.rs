@@ -10,10 +10,12 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::matching::{Pattern, WordSet};
-use super::scan::MAX_RUNS_OF_WORD;
 use super::{Filter, Found, Match};
 use crate::query::QueryError;
 use crate::store::{FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey};
+
+/// Runs of names that are looked through for a word among others that is not asked for alone.
+pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
 /// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
 const MAX_LOOKS: usize = 400;
@@ -135,11 +137,11 @@ impl Walk<'_, '_, '_> {
             }
             match wanted {
                 // By that word it is found without its container, and so is what is inside it.
-                Wanted::HasRarest => continue,
-                Wanted::No => {}
+                WantedAround::HasRarest => continue,
+                WantedAround::No => {}
                 // By the path it is found as well.
-                Wanted::Yes(_) if self.in_path(head.file).has(rarest) => {}
-                Wanted::Yes(own) => self.take(&own, head)?,
+                WantedAround::Yes(_) if self.in_path(head.file).has(rarest) => {}
+                WantedAround::Yes(own) => self.take(&own, head)?,
             }
             if !self.inside(head.key)? {
                 return Ok(false);
@@ -163,7 +165,7 @@ impl Walk<'_, '_, '_> {
             let mut wanted = Vec::new();
             let mut left = self.looks_left;
             self.filter.lookup.snapshot.visit_heads_between(symbols, |head, name| {
-                if let Wanted::Yes(own) = self.wanted(name) {
+                if let WantedAround::Yes(own) = self.wanted(name) {
                     wanted.push((head, own));
                 }
                 left = left.saturating_sub(1);
@@ -186,14 +188,14 @@ impl Walk<'_, '_, '_> {
         may
     }
 
-    fn wanted(&self, name: &str) -> Wanted {
+    fn wanted(&self, name: &str) -> WantedAround {
         let own = self.pattern.words_in(name);
         if own.has(self.rarest) {
-            Wanted::HasRarest
+            WantedAround::HasRarest
         } else if own.is_empty() || self.pattern.fits(name).is_some() {
-            Wanted::No
+            WantedAround::No
         } else {
-            Wanted::Yes(own)
+            WantedAround::Yes(own)
         }
     }
 
@@ -227,7 +229,7 @@ impl Walk<'_, '_, '_> {
 }
 
 /// Whether a symbol without the rarest word in its name may be what is looked for.
-enum Wanted {
+enum WantedAround {
     /// It has the rarest word.
     HasRarest,
     /// It has none of the words, or fits as a whole and has been found.

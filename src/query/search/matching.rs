@@ -4,8 +4,8 @@ use regex::{Regex, RegexBuilder};
 use smallvec::SmallVec;
 
 use super::{Match, SearchMode};
-use crate::query::near::{self, Near};
-use crate::query::{QueryError, text};
+use crate::query::names::fuzzy::{self, Near};
+use crate::query::{QueryError, names::text};
 use crate::store::NameParts;
 
 /// What was asked, prepared for a look at every name.
@@ -121,8 +121,8 @@ impl Pattern {
     pub(super) fn parts_of_resembling(&self) -> NameParts {
         let Self::Words { joined, text: asked, .. } = self else { return NameParts::none() };
         let forgiven = text::forgiven_errors(joined.len());
-        let parts = near::parts_of_near(asked, forgiven);
-        if joined == asked { parts } else { parts.or(near::parts_of_near(joined, forgiven)) }
+        let parts = fuzzy::parts_of_near(asked, forgiven);
+        if joined == asked { parts } else { parts.or(fuzzy::parts_of_near(joined, forgiven)) }
     }
 
     /// Which of the words begin a word of `around`.

@@ -5,9 +5,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::around::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
-use super::{Filter, Match, Matches, NameFound, SearchMode, around};
-use crate::query::{QueryError, text};
+use super::{Filter, Match, Matches, NameFound, SearchMode};
+use crate::query::{QueryError, names::text};
 use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
 /// Runs of names that are looked through for names that fit.
@@ -15,9 +16,6 @@ const MAX_RUNS: usize = 300;
 
 /// The same for names that are mistyped: of most of them a few letters are looked at.
 const MAX_RUNS_MISTYPED: usize = 900;
-
-/// The same for a word among others that is not asked for alone.
-pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
 /// So many runs more or less say nothing about which of two words is rarer.
 const FEW_RUNS: usize = 8;

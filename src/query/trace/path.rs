@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::{MOST_NOT_FOLLOWED, PathStep, TraceFinding, link_of, sites};
-use crate::query::calls::{CallGraph, Edge, End};
-use crate::query::lookup::Lookup;
+use crate::query::graph::calls::{CallGraph, Edge, End};
+use crate::query::graph::lookup::Lookup;
 use crate::query::{Certainty, QueryError};
 use crate::store::SymbolKey;
 

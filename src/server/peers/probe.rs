@@ -2,8 +2,8 @@
 //! and ends the server whatever it does.
 
 use super::child::{ChildProcess, EndPatience, Ended, Started};
-use crate::server::escape::SafeLine;
-use crate::server::splitter::{Piece, Splitter};
+use crate::server::base::escape::SafeLine;
+use crate::server::jsonrpc::framing::{Piece, Splitter};
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::process::{ChildStdout, Command};

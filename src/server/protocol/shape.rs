@@ -2,11 +2,11 @@
 //! result or an error of the protocol.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
-use crate::server::escape::SafeLine;
-use crate::server::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
-use crate::server::requests::Answer;
-use crate::server::resources::MIME_TYPE;
-use crate::server::subscriptions;
+use crate::server::base::escape::SafeLine;
+use crate::server::jsonrpc::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
+use crate::server::jsonrpc::requests::Answer;
+use crate::server::protocol::resources::MIME_TYPE;
+use crate::server::protocol::subscriptions;
 use crate::server::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl Purpose {
                 Ok(shaped(era, result))
             }
             #[cfg(feature = "faults")]
-            Self::Fixture => crate::server::fixtures::unpack(&reply).map(|result| match result.get("resultType") {
+            Self::Fixture => unpack(&reply).map(|result| match result.get("resultType") {
                 Some(_) => result.to_string(),
                 None => shaped(era, result),
             }),
@@ -139,4 +139,17 @@ pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, sc
         result["cacheScope"] = Value::from(scope);
     }
     shaped(era, result)
+}
+
+/// The result or the error that a fixture has put into a reply.
+#[cfg(feature = "faults")]
+fn unpack(reply: &Reply) -> Result<Value, RpcError> {
+    let value: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
+    if !reply.outcome.is_error() {
+        return Ok(value);
+    }
+    let code = value["code"].as_i64().and_then(|code| i32::try_from(code).ok()).unwrap_or(-32603);
+    let mut error = RpcError::new(code, value["message"].as_str().unwrap_or_default());
+    error.data = value.get("data").cloned();
+    Err(error)
 }

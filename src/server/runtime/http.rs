@@ -8,8 +8,10 @@ pub(in crate::server) mod bridge;
 mod guard;
 
 use super::sessions::Sessions;
-use crate::server::message::{self, INVALID_REQUEST, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION};
-use crate::server::{protocol, requests};
+use crate::server::jsonrpc::message::{
+    self, INVALID_REQUEST, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
+};
+use crate::server::{jsonrpc::requests, protocol};
 use body::Budget;
 use bridge::{Bridge, Delivery};
 pub(super) use guard::Guard;

@@ -2,16 +2,16 @@
 //! leaves the table by itself.
 
 use crate::faults;
-use crate::server::admission::Permits;
-use crate::server::allocator;
-use crate::server::dispatch::{Event, Process};
-use crate::server::message::{INTERNAL_ERROR, RpcError};
-use crate::server::repositories::{Patience, Reach, Repositories, Shared};
-use crate::server::requests;
-use crate::server::session::{Session, Stream};
-use crate::server::shutdown::Parent;
+use crate::server::base::allocator;
+use crate::server::jsonrpc::admission::Permits;
+use crate::server::jsonrpc::message::{INTERNAL_ERROR, RpcError};
+use crate::server::jsonrpc::requests;
+use crate::server::session::dispatch::{Event, Process};
+use crate::server::session::shutdown::Parent;
 use crate::server::tools::Toolbox;
+use crate::server::workspace::repositories::{Patience, Reach, Repositories, Shared};
 use crate::server::{Limits, telling};
+use crate::server::{session::Session, transport::Stream};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::Shutdown;

@@ -1,12 +1,13 @@
 //! Completion: what somebody types may become these symbols or paths. It is asked for by a method of its own, so it is not in
 //! the list of tools; in everything else it is one of them.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{CONTROL_DEADLINE, Parameter, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
 
 /// Completions that the protocol allows in one answer.
 const MOST_VALUES: usize = 100;

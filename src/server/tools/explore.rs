@@ -1,10 +1,11 @@
 //! `explore`: the tool to begin with.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, ExploreParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
 /// Bytes of a question: an issue with its stack trace.
 pub(in crate::server) const QUERY: usize = 32 << 10;

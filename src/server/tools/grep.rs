@@ -1,10 +1,11 @@
 //! `grep`: text with the symbols around it.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, GrepParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "grep",
@@ -52,5 +53,5 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         ..GrepParams::default()
     };
     let result = query::grep(ground.snapshot, ground.files, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::grep::Found { params, result }))
+    Ok(Box::new(crate::server::answers::render::grep::FoundText { params, result }))
 }

@@ -1,10 +1,11 @@
 //! `outline`: a file's symbols or a directory's files.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, OutlineParams, QueryError};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "outline",

@@ -1,14 +1,15 @@
 //! `references`: every site of a symbol.
 
-use super::{Answer, Ground, Handler, certainty, kinds, tests};
+use super::{Ground, Handler, certainty, kinds, tests};
 use crate::model::SiteKind;
 use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::server::render::elsewhere::Unused;
-use crate::server::render::references::Found;
-use crate::server::render::several;
+use crate::server::answers::Answer;
+use crate::server::answers::render::elsewhere::Unused;
+use crate::server::answers::render::references::FoundReferences;
+use crate::server::answers::render::several;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {
@@ -65,7 +66,7 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     several::about(&params.symbol, found, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> = result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
-        let answer = Found { params: params.clone(), result };
+        let answer = FoundReferences { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));
         }

@@ -1,12 +1,13 @@
 //! `search`: symbols by name.
 
-use super::{Answer, Ground, Handler, kinds, tests};
+use super::{Ground, Handler, kinds, tests};
 use crate::model::SymbolKind;
 use crate::query::search::SearchMode;
 use crate::query::{self, QueryError, SearchParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{MOST_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 
 const MODES: &[(&str, SearchMode)] = &[
     ("words", SearchMode::Words),
@@ -61,5 +62,5 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
         ..SearchParams::default()
     };
     let result = query::search_in(ground.snapshot, ground.files, &params, ground.cancel)?;
-    Ok(Box::new(crate::server::render::search::Found { params, result }))
+    Ok(Box::new(crate::server::answers::render::search::FoundSymbols { params, result }))
 }

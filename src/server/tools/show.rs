@@ -1,10 +1,11 @@
 //! `show`: the source of symbols, lines and files.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, QueryError, ShowParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "show",

@@ -1,11 +1,12 @@
 //! `sql`: any question that the other tools do not foresee.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, QueryError, SqlParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use crate::server::reply;
+use crate::server::answers::Answer;
+use crate::server::answers::reply;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "sql",

@@ -1,10 +1,11 @@
 //! `status`: what the answers rest on.
 
-use super::{Answer, Ground, Handler};
+use super::{Ground, Handler};
 use crate::query::{self, QueryError, StatusParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{CONTROL_DEADLINE, Tool};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{CONTROL_DEADLINE, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "status",
@@ -22,5 +23,5 @@ const RUN: Handler = |arguments, ground| run(arguments, ground);
 fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
     let process = ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
-    Ok(Box::new(crate::server::render::status::State { result, process }))
+    Ok(Box::new(crate::server::answers::render::status::StatusAnswer { result, process }))
 }

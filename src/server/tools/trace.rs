@@ -1,14 +1,15 @@
 //! `trace`: callers, callees, paths.
 
-use super::{Answer, Ground, Handler, certainty, tests};
+use super::{Ground, Handler, certainty, tests};
 use crate::query::trace::{Direction, TraceFinding};
 use crate::query::{self, ElsewhereSearch, QueryError, Tests, TraceParams};
-use crate::server::admission::Class;
-use crate::server::arguments::Arguments;
-use crate::server::registry::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use crate::server::render::elsewhere::Unused;
-use crate::server::render::several;
-use crate::server::render::trace::Traced;
+use crate::server::answers::Answer;
+use crate::server::answers::render::elsewhere::Unused;
+use crate::server::answers::render::several;
+use crate::server::answers::render::trace::Traced;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use crate::store::SymbolKey;
 
 pub(in crate::server) static TOOL: Tool = Tool {

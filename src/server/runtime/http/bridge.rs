@@ -1,11 +1,11 @@
 //! One session behind HTTP: messages of many requests go into its one stream, and what comes out of it finds the request that it
 //! belongs to: answers by id, progress by token, the session's own questions by any stream that is open.
 
-use crate::server::message::{self, Message};
+use crate::server::jsonrpc::framing::{Piece, Splitter};
+use crate::server::jsonrpc::message::{self, Message};
 use crate::server::protocol;
 use crate::server::runtime::sessions::Sessions;
-use crate::server::splitter::{Piece, Splitter};
-use crate::server::upstream::http::write_all;
+use crate::server::transport::write_all;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,0 +1,91 @@
+//! Objects in JSON, written field by field: what the commands that are no questions need, and no more.
+
+use std::fmt::Write as _;
+
+/// An object that is being written.
+pub(in crate::cli) struct Object(String);
+
+impl Object {
+    pub(in crate::cli) fn new() -> Self {
+        Self("{".to_owned())
+    }
+
+    pub(in crate::cli) fn text(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        push_string(&mut self.0, value);
+        self
+    }
+
+    pub(in crate::cli) fn number(self, key: &str, value: u64) -> Self {
+        self.raw(key, &value.to_string())
+    }
+
+    pub(in crate::cli) fn boolean(self, key: &str, value: bool) -> Self {
+        self.raw(key, if value { "true" } else { "false" })
+    }
+
+    pub(in crate::cli) fn object(self, key: &str, value: Object) -> Self {
+        self.raw(key, &value.finish())
+    }
+
+    pub(in crate::cli) fn list(self, key: &str, values: Vec<Object>) -> Self {
+        let values: Vec<String> = values.into_iter().map(Object::finish).collect();
+        self.raw(key, &format!("[{}]", values.join(", ")))
+    }
+
+    pub(in crate::cli) fn finish(mut self) -> String {
+        self.0.push('}');
+        self.0
+    }
+
+    fn raw(mut self, key: &str, value: &str) -> Self {
+        self.key(key);
+        self.0.push_str(value);
+        self
+    }
+
+    fn key(&mut self, key: &str) {
+        if self.0.len() > 1 {
+            self.0.push_str(", ");
+        }
+        push_string(&mut self.0, key);
+        self.0.push_str(": ");
+    }
+}
+
+/// A text as a JSON string.
+pub(in crate::cli) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    push_string(&mut out, text);
+    out
+}
+
+fn push_string(out: &mut String, value: &str) {
+    out.push('"');
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c < ' ' || c == '\u{7f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects() {
+        let inner = Object::new().boolean("yes", true);
+        let text = Object::new().text("a\"", "b\\\n\u{1}\u{e9}").number("n", 7).object("o", inner).finish();
+        assert_eq!(text, "{\"a\\\"\": \"b\\\\\\n\\u0001\u{e9}\", \"n\": 7, \"o\": {\"yes\": true}}");
+        let list = Object::new().list("l", vec![Object::new(), Object::new().number("n", 1)]).finish();
+        assert_eq!((list.as_str(), quoted("é\"").as_str()), ("{\"l\": [{}, {\"n\": 1}]}", "\"é\\\"\""));
+    }
+}

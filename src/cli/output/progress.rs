@@ -1,0 +1,99 @@
+//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where the output is for programs.
+
+use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::output::{grouped, note};
+use crate::index::Progress;
+
+/// What has been shown so far. One a run.
+pub(in crate::cli) struct Display {
+    bar: Option<ProgressBar>,
+    last_line: Mutex<&'static str>,
+    quiet: bool,
+}
+
+impl Display {
+    /// Shows nothing if `quiet`.
+    pub(in crate::cli) fn new(quiet: bool) -> Self {
+        let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
+            let style = ProgressStyle::with_template("{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}");
+            ProgressBar::no_length().with_style(style.expect("the template is a constant that is well formed"))
+        });
+        Self { bar, last_line: Mutex::new(""), quiet }
+    }
+
+    /// Shows how far the run is.
+    pub(in crate::cli) fn show(&self, progress: Progress) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(progress.phase.word());
+            bar.set_length(progress.total);
+            bar.set_position(progress.done);
+            return;
+        }
+        let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.quiet && *last != progress.phase.word() {
+            *last = progress.phase.word();
+            let files = if progress.total == 0 { String::new() } else { format!(" {} files", grouped(progress.total)) };
+            note(&format!("{}{files}", progress.phase.word()));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(in crate::cli) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once it takes longer than people
+/// wait without asking themselves why. Most questions show nothing.
+pub(in crate::cli) struct Bar {
+    created: Instant,
+    shown: Mutex<Option<ProgressBar>>,
+}
+
+const WITHOUT_A_WORD: Duration = Duration::from_secs(1);
+
+impl Bar {
+    pub(in crate::cli) fn new() -> Self {
+        Self { created: Instant::now(), shown: Mutex::new(None) }
+    }
+
+    /// Shows how far the work is.
+    pub(in crate::cli) fn show(&self, thousandths: u32, message: &str) {
+        let is_terminal = std::io::stderr().is_terminal();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        if !is_terminal {
+            if shown.is_none() && self.created.elapsed() > WITHOUT_A_WORD {
+                *shown = Some(ProgressBar::hidden());
+                note(message);
+            }
+            return;
+        }
+        let bar = shown.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
+            ProgressBar::new(1000).with_style(style.expect("the template is a constant that is well formed"))
+        });
+        bar.set_position(u64::from(thousandths));
+        bar.set_message(message.to_owned());
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        if let Some(bar) = self.shown.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            bar.finish_and_clear();
+        }
+    }
+}

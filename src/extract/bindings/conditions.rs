@@ -1,0 +1,169 @@
+//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole files. Knows how they are
+//! written, not which of them hold.
+
+use crate::extract::walk::{Walker, offset};
+use crate::grammar::{Conditions, Rule};
+use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
+use tree_sitter::Node;
+
+impl<'t> Walker<'t> {
+    pub(in crate::extract) fn conditional(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Conditional { name, guard, condition, alternative, negated } = rule else { return ExprId::NONE };
+        let first = |selector: &'static Option<crate::grammar::Selector>| selector.as_ref().and_then(|it| it.first(node));
+        let (name, guard, other) = (first(name), first(guard), first(alternative));
+        if let (Some(name), Some(guard)) = (name, guard)
+            && self.text_of(name) == self.text_of(guard)
+        {
+            for child in self.children(node) {
+                let is_guard = child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
+                if !is_guard && child.id() != name.id() {
+                    self.visit_child(child);
+                }
+            }
+            return ExprId::NONE;
+        }
+        if let Some(tested) = name.or(first(condition)) {
+            let turned = node.child(0).is_some_and(|word| negated.iter().any(|negated| negated == word.kind()));
+            let end = other.map_or(node.end_byte(), |other| other.start_byte());
+            self.condition(self.text_of(tested), !turned, (node.start_byte(), end));
+            if let Some(other) = other {
+                self.condition(self.text_of(tested), turned, (other.start_byte(), node.end_byte()));
+            }
+        }
+        let outer = std::mem::replace(&mut self.around.conditional, true);
+        let value = self.visit_children(node);
+        self.around.conditional = outer;
+        value
+    }
+
+    /// Notes the conditions that decorators set for the node after them.
+    pub(in crate::extract) fn decorated_conditions(&mut self, node: Node<'t>) {
+        let words = &self.language.manifest.modifiers.conditional_decorators;
+        if words.is_empty() {
+            return;
+        }
+        for decorator in self.pending.decorators.clone() {
+            let text = self.text_of(decorator.node);
+            if let (true, Some(open), Some(close)) =
+                (words.iter().any(|word| **word == *decorator.name), text.find('('), text.rfind(')'))
+                && open < close
+            {
+                self.condition(&text[open + 1..close], true, (node.start_byte(), node.end_byte()));
+            }
+        }
+    }
+
+    /// Notes a condition of a region.
+    fn condition(&mut self, text: &str, holds: bool, (start, end): (usize, usize)) {
+        for (text, holds) in parts(&self.language.manifest.conditions, text, holds) {
+            let tested = self.build.name(&text);
+            self.build.facts.conditions.push(Condition { start: offset(start), end: offset(end), tested, holds });
+        }
+    }
+}
+
+/// Notes the conditions of a file as a whole: by its name, or by a line that says so.
+pub(in crate::extract) fn of_file(facts: &mut FileFacts, rules: &Conditions, path: &str, source: &[u8]) {
+    let mut found = Vec::new();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let endings = stem.split('_').skip(1).filter(|part| rules.file_endings.iter().any(|ending| ending == part));
+    found.extend(endings.map(|ending| (ending.to_owned(), true)));
+    if let Some(start) = &rules.line {
+        let head = String::from_utf8_lossy(source);
+        let header = head.lines().take_while(|line| line.is_empty() || line.starts_with(&start[..start.len().min(2)]));
+        for line in header.filter_map(|line| line.strip_prefix(start.as_str())) {
+            found.extend(parts(rules, line, true));
+        }
+    }
+    let end = offset(source.len());
+    for (text, holds) in found {
+        let tested = match facts.names.iter().position(|name| **name == *text) {
+            Some(position) => NameId::at(position),
+            None => {
+                facts.names.push(text.into());
+                NameId::at(facts.names.len() - 1)
+            }
+        };
+        facts.conditions.push(Condition { start: 0, end, tested, holds });
+    }
+    facts.conditions.sort_by_key(|condition| (condition.start, condition.end));
+}
+
+/// The conditions that a text states, each with whether it must hold.
+fn parts(rules: &Conditions, text: &str, holds: bool) -> Vec<(String, bool)> {
+    let and = rules.and.as_deref().filter(|and| holds && text.contains(and) && !text.contains('('));
+    let parts: Vec<&str> = match and {
+        Some(and) => text.split(and).collect(),
+        None => vec![text],
+    };
+    parts.into_iter().map(|part| plain(rules, part, holds)).collect()
+}
+
+/// A condition without white space, parentheses, and the words for tests and negations around it.
+fn plain(rules: &Conditions, text: &str, mut holds: bool) -> (String, bool) {
+    // Nobody writes more of them, and each looks at all that is inside.
+    const MOST_WORDS: usize = 100;
+    let mut text = text.trim();
+    for _ in 0..MOST_WORDS {
+        let inner = |rest: &str| {
+            let rest = rest.trim();
+            let is_word = !rest.is_empty() && rest.chars().all(|c| c.is_alphanumeric() || c == '_');
+            is_word || is_wrapped(rest) || rules.tests.iter().any(|test| rest.starts_with(test.as_str()))
+        };
+        let negated = rules.negations.iter().find_map(|word| text.strip_prefix(word.as_str())).filter(|rest| inner(rest));
+        let tested = rules.tests.iter().find_map(|word| text.strip_prefix(word.as_str())).filter(|rest| {
+            let separated = rest.starts_with(|c: char| c == '(' || c.is_whitespace());
+            separated && (is_wrapped(rest.trim()) || !rest.trim().contains(|c: char| !c.is_alphanumeric() && c != '_'))
+        });
+        text = match (negated, tested) {
+            (Some(rest), _) => {
+                holds = !holds;
+                rest.trim()
+            }
+            (None, Some(rest)) => rest.trim(),
+            (None, None) if is_wrapped(text) => text[1..text.len() - 1].trim(),
+            (None, None) => break,
+        };
+    }
+    (text.split_whitespace().collect(), holds)
+}
+
+/// Whether the first parenthesis is closed by the last character.
+fn is_wrapped(text: &str) -> bool {
+    let mut depth = 0usize;
+    text.starts_with('(')
+        && text.ends_with(')')
+        && text.char_indices().all(|(at, c)| {
+            match c {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth > 0 || at + 1 == text.len()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_are_compared_without_the_words_around_them() {
+        let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
+        let rules = Conditions {
+            negations: words(&["!", "not"]),
+            tests: words(&["defined"]),
+            and: Some("&&".to_owned()),
+            ..Conditions::default()
+        };
+        let plain = |text: &str| plain(&rules, text, true);
+        assert_eq!(plain("defined( _WIN32 )"), ("_WIN32".to_owned(), true));
+        assert_eq!(plain("!defined _WIN32"), ("_WIN32".to_owned(), false));
+        assert_eq!(plain("not(feature = \"x\")"), ("feature=\"x\"".to_owned(), false));
+        assert_eq!(plain("!(A || B)"), ("A||B".to_owned(), false));
+        assert_eq!(plain("(A) || (B)"), ("(A)||(B)".to_owned(), true));
+        assert_eq!(plain("!A || B"), ("!A||B".to_owned(), true));
+        assert_eq!(parts(&rules, "linux && !cgo", true), [("linux".to_owned(), true), ("cgo".to_owned(), false)]);
+    }
+}

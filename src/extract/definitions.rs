@@ -1,0 +1,11 @@
+//! Definitions: symbols, declarators, types, callables, parameters, decorators, and types in documentation.
+
+pub(super) mod callables;
+pub(super) mod declarators;
+pub(super) mod decorators;
+pub(super) mod doc_types;
+pub(super) mod items;
+pub(super) mod parameters;
+pub(super) mod shadowing;
+pub(super) mod symbols;
+pub(super) mod types;

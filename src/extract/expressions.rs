@@ -1,0 +1,6 @@
+//! Expressions: their sites, the values of names, paths, constructions and arguments.
+
+pub(super) mod construct;
+pub(super) mod dispatch;
+pub(super) mod paths;
+pub(super) mod values;

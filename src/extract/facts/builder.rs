@@ -1,0 +1,299 @@
+//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of syntax.
+
+use crate::model::facts::{
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol, NameId, Run, Scope, ScopeId,
+    ScopeKind, Site, SiteId, Symbol,
+};
+use crate::model::{Problem, ProblemKind};
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use smallvec::SmallVec;
+use std::hash::BuildHasher;
+
+/// The facts under construction.
+#[derive(Default)]
+pub(in crate::extract) struct Builder {
+    pub(in crate::extract) facts: FileFacts,
+    /// References in the order they were met; they become those of the facts at the end.
+    pub(in crate::extract) sites: Vec<Site>,
+    /// First byte of the node that is visited.
+    pub(in crate::extract) at: u32,
+    /// The names by their text, which stands in the facts.
+    name_ids: HashTable<NameId>,
+    /// Values of symbols in the order they were met; they become runs of `lists` at the end.
+    values: Vec<(LocalSymbol, ExprId)>,
+    bases: Vec<(LocalSymbol, ExprId)>,
+    /// The first binding of a name in a scope.
+    bound: FxHashMap<(ScopeId, NameId), BindingId>,
+}
+
+/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so
+/// that lists seldom grow.
+const BYTES_PER_EXPRESSION: usize = 24;
+const BYTES_PER_SITE: usize = 40;
+const BYTES_PER_NAME: usize = 100;
+
+impl Builder {
+    /// No facts yet, of a source of so many bytes.
+    pub(in crate::extract) fn for_source(bytes: usize) -> Self {
+        let mut builder = Self::default();
+        builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
+        builder.facts.positions.reserve(bytes / BYTES_PER_EXPRESSION);
+        builder.sites.reserve(bytes / BYTES_PER_SITE);
+        builder.name_ids = HashTable::with_capacity(bytes / BYTES_PER_NAME);
+        builder.bound.reserve(bytes / BYTES_PER_NAME);
+        builder
+    }
+
+    pub(in crate::extract) fn name(&mut self, text: &str) -> NameId {
+        let names = &mut self.facts.names;
+        let hash = FxBuildHasher.hash_one(text);
+        if let Some(&id) = self.name_ids.find(hash, |id| &*names[id.0 as usize] == text) {
+            return id;
+        }
+        let id = NameId::at(names.len());
+        names.push(text.into());
+        self.name_ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&*names[id.0 as usize]));
+        id
+    }
+
+    /// The id of a name that the file has used before.
+    pub(in crate::extract) fn known_name(&self, text: &str) -> Option<NameId> {
+        let names = &self.facts.names;
+        self.name_ids.find(FxBuildHasher.hash_one(text), |id| &*names[id.0 as usize] == text).copied()
+    }
+
+    pub(in crate::extract) fn text(&self, name: NameId) -> &str {
+        name.get().map_or("", |position| &self.facts.names[position])
+    }
+
+    pub(in crate::extract) fn expr(&mut self, expr: Expr) -> ExprId {
+        let id = ExprId::at(self.facts.exprs.len());
+        self.facts.exprs.push(expr);
+        self.facts.positions.push(self.at);
+        id
+    }
+
+    pub(in crate::extract) fn get(&self, expr: ExprId) -> Expr {
+        expr.get().map_or(Expr::Unknown, |position| self.facts.exprs[position])
+    }
+
+    /// The expression made from a part, or none if the part is not known.
+    pub(in crate::extract) fn of(&mut self, part: ExprId, make: impl FnOnce(ExprId) -> Expr) -> ExprId {
+        if part.is_some() { self.expr(make(part)) } else { ExprId::NONE }
+    }
+
+    pub(in crate::extract) fn list(&mut self, items: &[ExprId]) -> Run {
+        let start = u32::try_from(self.facts.lists.len()).expect("a file has far fewer than 2^32 expressions");
+        self.facts.lists.extend_from_slice(items);
+        Run { start, len: u32::try_from(items.len()).expect("bounded by the file's size") }
+    }
+
+    pub(in crate::extract) fn items(&self, run: Run) -> &[ExprId] {
+        &self.facts.lists[run.range()]
+    }
+
+    /// Part `position` of a destructured value.
+    pub(in crate::extract) fn item(&mut self, value: ExprId, position: usize) -> ExprId {
+        if let Expr::Tuple(items) = self.get(value) {
+            return self.items(items).get(position).copied().unwrap_or(ExprId::NONE);
+        }
+        let position = u32::try_from(position).expect("bounded by the file's size");
+        self.of(value, |value| Expr::Item(value, position))
+    }
+
+    /// One of several values; unknown parts are left out.
+    pub(in crate::extract) fn union(&mut self, parts: &[ExprId]) -> ExprId {
+        let known: SmallVec<[ExprId; 8]> = parts.iter().copied().filter(|part| part.is_some()).collect();
+        match known[..] {
+            [] => ExprId::NONE,
+            [one] => one,
+            _ => {
+                let list = self.list(&known);
+                self.expr(Expr::Union(list))
+            }
+        }
+    }
+
+    pub(in crate::extract) fn scope(
+        &mut self,
+        parent: ScopeId,
+        kind: ScopeKind,
+        symbol: LocalSymbol,
+        start: usize,
+        end: usize,
+    ) -> ScopeId {
+        let id = ScopeId::at(self.facts.scopes.len());
+        let offset = |byte: usize| u32::try_from(byte).expect("files are limited to far less than 4 GiB");
+        self.facts.scopes.push(Scope { parent, kind, symbol, owner: ExprId::NONE, start: offset(start), end: offset(end) });
+        id
+    }
+
+    pub(in crate::extract) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+        scope.get().map_or(ScopeKind::File, |position| self.facts.scopes[position].kind)
+    }
+
+    pub(in crate::extract) fn parent(&self, scope: ScopeId) -> ScopeId {
+        scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
+    }
+
+    /// The innermost scope, from `scope` outwards, that `accept` takes.
+    pub(in crate::extract) fn nearest(&self, mut scope: ScopeId, accept: impl Fn(ScopeKind) -> bool) -> ScopeId {
+        while scope.is_some() && !accept(self.scope_kind(scope)) {
+            scope = self.parent(scope);
+        }
+        scope
+    }
+
+    pub(in crate::extract) fn symbol(&mut self, symbol: Symbol) -> LocalSymbol {
+        let id = LocalSymbol::at(self.facts.symbols.len());
+        self.facts.symbols.push(symbol);
+        id
+    }
+
+    pub(in crate::extract) fn symbol_mut(&mut self, symbol: LocalSymbol) -> &mut Symbol {
+        &mut self.facts.symbols[symbol.get().expect("callers hold the id of a symbol they made")]
+    }
+
+    pub(in crate::extract) fn bind(&mut self, binding: Binding) -> BindingId {
+        let id = BindingId::at(self.facts.bindings.len());
+        self.bound.entry((binding.scope, binding.name)).or_insert(id);
+        self.facts.bindings.push(binding);
+        id
+    }
+
+    /// The first binding of a name in a scope.
+    pub(in crate::extract) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
+        self.bound.get(&(scope, name)).and_then(|id| id.get()).map(|position| &self.facts.bindings[position])
+    }
+
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, passing over types.
+    pub(in crate::extract) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+        while scope.is_some() {
+            if self.scope_kind(scope) != ScopeKind::Type
+                && let Some(binding) = self.bound(scope, name)
+            {
+                return Some(binding);
+            }
+            scope = self.parent(scope);
+        }
+        None
+    }
+
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, types included.
+    pub(in crate::extract) fn visible_anywhere(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+        while scope.is_some() {
+            if let Some(binding) = self.bound(scope, name) {
+                return Some(binding);
+            }
+            scope = self.parent(scope);
+        }
+        None
+    }
+
+    /// Gives the first binding of a name in a scope another declared type.
+    pub(in crate::extract) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
+        if let Some(position) = self.bound.get(&(scope, name)).and_then(|id| id.get()) {
+            self.facts.bindings[position].ty = ty;
+        }
+    }
+
+    /// Gives the last binding another name.
+    pub(in crate::extract) fn rename_last(&mut self, name: NameId) {
+        let Some(position) = self.facts.bindings.len().checked_sub(1) else { return };
+        let id = BindingId::at(position);
+        let binding = &mut self.facts.bindings[position];
+        let (scope, before) = (binding.scope, std::mem::replace(&mut binding.name, name));
+        if self.bound.get(&(scope, before)) == Some(&id) {
+            self.bound.remove(&(scope, before));
+        }
+        self.bound.entry((scope, name)).or_insert(id);
+    }
+
+    /// Whether an expression from `first` on names `name`.
+    pub(in crate::extract) fn names_since(&self, first: usize, name: NameId) -> bool {
+        self.facts.exprs[first..].iter().any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))
+    }
+
+    pub(in crate::extract) fn bind_symbol(
+        &mut self,
+        scope: ScopeId,
+        block: ScopeId,
+        name: NameId,
+        from: u32,
+        symbol: LocalSymbol,
+    ) {
+        let kind = BindingKind::Symbol;
+        self.bind(Binding {
+            scope,
+            block,
+            name,
+            kind,
+            from,
+            symbol,
+            import: ImportId::NONE,
+            ty: ExprId::NONE,
+            value: ExprId::NONE,
+        });
+    }
+
+    pub(in crate::extract) fn import(&mut self, import: Import) -> ImportId {
+        let id = ImportId::at(self.facts.imports.len());
+        self.facts.imports.push(import);
+        id
+    }
+
+    pub(in crate::extract) fn site(&mut self, site: Site) -> SiteId {
+        let id = SiteId::at(self.sites.len());
+        self.sites.push(site);
+        id
+    }
+
+    /// Notes that a callable returns, or a variable holds, `value`.
+    pub(in crate::extract) fn add_value(&mut self, symbol: LocalSymbol, value: ExprId) {
+        if symbol.is_some() && value.is_some() {
+            self.values.push((symbol, value));
+        }
+    }
+
+    /// Whether a type has a base that it extends, rather than implements.
+    pub(in crate::extract) fn extends(&self, symbol: LocalSymbol) -> bool {
+        self.bases.iter().any(|&(of, base)| of == symbol && matches!(self.get(base), Expr::Base(_, false)))
+    }
+
+    pub(in crate::extract) fn add_base(&mut self, symbol: LocalSymbol, base: ExprId, implement: bool) {
+        if symbol.is_some() && base.is_some() {
+            let base = self.expr(Expr::Base(base, implement));
+            self.bases.push((symbol, base));
+        }
+    }
+
+    pub(in crate::extract) fn has_problems(&self) -> bool {
+        !self.facts.problems.is_empty()
+    }
+
+    pub(in crate::extract) fn problem(&mut self, kind: ProblemKind, first_line: u32, last_line: u32) {
+        match self.facts.problems.last_mut() {
+            Some(last) if last.kind == kind && first_line <= last.last_line + 1 => last.last_line = last.last_line.max(last_line),
+            _ => self.facts.problems.push(Problem { kind, first_line, last_line }),
+        }
+    }
+
+    /// Ends construction: per-symbol lists become runs.
+    pub(in crate::extract) fn into_facts(mut self) -> FileFacts {
+        let values = std::mem::take(&mut self.values);
+        self.attach(values, |symbol, run| symbol.values = run);
+        let bases = std::mem::take(&mut self.bases);
+        self.attach(bases, |symbol, run| symbol.bases = run);
+        FileFacts { sites: self.sites.into(), ..self.facts }
+    }
+
+    fn attach(&mut self, mut pairs: Vec<(LocalSymbol, ExprId)>, set: impl Fn(&mut Symbol, Run)) {
+        pairs.sort_by_key(|&(symbol, _)| symbol);
+        for group in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let items: Vec<ExprId> = group.iter().map(|&(_, item)| item).collect();
+            let run = self.list(&items);
+            set(self.symbol_mut(group[0].0), run);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! What is made of every node of a file: its kind, its roles, and the symbols and references that stand there. For those who write
+//! manifests.
+
+use crate::extract::{Limits, extract, parse, preprocess};
+use crate::grammar::{self, Roles};
+use crate::model::facts::FileFacts;
+use crate::model::{LanguageId, Position};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+use tree_sitter::{Node, TreeCursor};
+
+/// A node of a syntax tree and what was made of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Explained {
+    /// How many nodes are around it.
+    pub depth: usize,
+    /// Where it begins.
+    pub at: Position,
+    /// The field of the node around it that it is in.
+    pub field: Option<String>,
+    /// Its kind.
+    pub kind: String,
+    /// Whether the kind has a name of its own in the grammar; otherwise it is a token.
+    pub is_named: bool,
+    /// Whether the parser did not understand it, or put it in where it misses.
+    pub is_wrong: bool,
+    /// The roles that the manifest gives to the kind.
+    pub roles: Vec<String>,
+    /// The symbols and references whose names are this node.
+    pub facts: Vec<String>,
+}
+
+/// The nodes of a file and what was made of them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Explanation {
+    /// The nodes in order of place; none if the file could not be parsed in time.
+    pub nodes: Vec<Explained>,
+    /// Symbols and references whose names are no node, in order of place.
+    pub elsewhere: Vec<(Position, String)>,
+}
+
+/// Explains every node of one file.
+pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
+    let language = grammar::language(id);
+    let cleared = preprocess::clear(language, source);
+    let end = Instant::now() + Duration::from_millis(limits.parse_ms);
+    let Some(tree) = parse(language, &cleared.source, end, &[]) else { return Explanation::default() };
+    let (roles, mut facts) = (Roles::of(id), by_place(&extract(id, path, source, limits)));
+    let (mut nodes, mut cursor, mut depth) = (Vec::new(), tree.walk(), 0);
+    'nodes: loop {
+        nodes.push(of_node(&cursor, depth, &roles, &mut facts));
+        if cursor.goto_first_child() {
+            depth += 1;
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                break 'nodes;
+            }
+            depth -= 1;
+        }
+    }
+    let elsewhere = facts.into_iter().flat_map(|(at, facts)| facts.into_iter().map(move |fact| (at, fact)));
+    Explanation { nodes, elsewhere: elsewhere.collect() }
+}
+
+fn of_node(cursor: &TreeCursor<'_>, depth: usize, roles: &Roles, facts: &mut BTreeMap<Position, Vec<String>>) -> Explained {
+    let node = cursor.node();
+    let begin = node.start_position();
+    let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let place = Position { line: number(begin.row + 1), column: number(begin.column) };
+    // Several nodes begin at one place: what is said of it belongs to the innermost one with a name.
+    let is_innermost = node.is_named() && !begins_inside(node);
+    Explained {
+        depth,
+        at: place,
+        field: cursor.field_name().map(str::to_owned),
+        kind: node.kind().to_owned(),
+        is_named: node.is_named(),
+        is_wrong: node.is_error() || node.is_missing(),
+        roles: if node.is_named() { roles.of_kind(node.kind()) } else { Vec::new() },
+        facts: if is_innermost { facts.remove(&place).unwrap_or_default() } else { Vec::new() },
+    }
+}
+
+/// Whether a child with a name begins where the node does.
+fn begins_inside(node: Node<'_>) -> bool {
+    node.named_child(0).is_some_and(|child| child.start_byte() == node.start_byte())
+}
+
+/// Symbols and references, in words, by the places of their names.
+fn by_place(facts: &FileFacts) -> BTreeMap<Position, Vec<String>> {
+    let mut found: BTreeMap<Position, Vec<String>> = BTreeMap::new();
+    let text = |name: crate::model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
+    let mut add = |at: Position, what: String| found.entry(at).or_default().push(what);
+    for symbol in &facts.symbols {
+        add(symbol.name_at, format!("defines {} {}", symbol.kind.word(), text(symbol.name)));
+    }
+    for site in facts.sites.list().iter() {
+        add(site.at, format!("{} {}", site.kind.word(), text(site.name)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_of_a_file_stands_at_its_nodes() {
+        for language in grammar::all().into_iter().filter(|language| language.tier() == grammar::Tier::Full) {
+            let source = b"first(second(1));\n";
+            let facts = extract(language.id, "x", source, Limits::default());
+            let Explanation { nodes, elsewhere } = explain(language.id, "x", source, Limits::default());
+            let said: usize = nodes.iter().map(|node| node.facts.len()).sum();
+            assert_eq!(said + elsewhere.len(), facts.symbols.len() + facts.sites.list().len(), "{}: {nodes:?}", language.name);
+            // What a preprocessor may take for a macro is masked before the tree is made.
+            let is_masked = language.manifest.preprocessor.directive.is_some();
+            assert!(is_masked || elsewhere.is_empty(), "{}: {elsewhere:?}", language.name);
+            assert_eq!(nodes.iter().filter(|node| node.depth == 0).count(), 1, "{}", language.name);
+        }
+    }
+}

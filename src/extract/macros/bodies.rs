@@ -1,0 +1,273 @@
+//! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
+
+use crate::extract::preprocess::Cleared;
+use crate::extract::walk::Definition;
+use crate::extract::walk::{Surroundings, Walker, line, offset, position};
+use crate::grammar::Rule;
+use crate::model::facts::{Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, Site};
+use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
+use std::ops::Range;
+use tree_sitter::Node;
+
+/// A piece of replacement text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Word,
+    /// `.` and `->`.
+    Member,
+    /// `::`.
+    Scope,
+    Open,
+    Other,
+}
+
+impl<'t> Walker<'t> {
+    pub(in crate::extract) fn macro_definition(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+        let Rule::Macro { name, params, value } = rule else { return ExprId::NONE };
+        let Some(name_node) = name.first(node) else { return ExprId::NONE };
+        let name = self.name_of(name_node);
+        let params_node = params.as_ref().and_then(|selector| selector.first(node));
+        if let Some(suffix) = self.language.manifest.names.macro_suffix.as_deref() {
+            let (kind, header_end) = (SymbolKind::Macro, name_node.end_byte());
+            self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+            // The macro is known by its name with the suffix, and by that alone.
+            let marked = format!("{}{suffix}", self.build.text(name));
+            let marked = self.build.name(&marked);
+            self.build.rename_last(marked);
+            return ExprId::NONE;
+        }
+        let value_node = value.as_ref().and_then(|selector| selector.first(node));
+        let kind = if params.is_none() && value_node.is_some() { SymbolKind::Constant } else { SymbolKind::Macro };
+        let header_end = match (params_node, value_node) {
+            (Some(params), _) => params.end_byte(),
+            (None, Some(value)) => value.end_byte(),
+            _ => name_node.end_byte(),
+        };
+        // Its name holds to the end of the file, whatever block it is written in.
+        let before = (self.scope, self.around, self.enclosing);
+        let around = Surroundings { conditional: self.around.conditional, ..Surroundings::NONE };
+        (self.scope, self.around) = (ScopeId(0), around);
+        let symbol = self.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
+        self.enclosing = symbol;
+        self.build.symbol_mut(symbol).arity = match params_node {
+            Some(params) => self.macro_arity(params),
+            None => (0, 0),
+        };
+        if let Some(value) = value_node
+            && params_node.is_none()
+            && let [(Token::Word, _)] = tokens(self.text_of(value))[..]
+        {
+            // Another name for what the word names.
+            let other = self.text_of(value).trim();
+            let other = self.build.name(other);
+            let named = self.build.expr(Expr::Name(other, ScopeId(0)));
+            self.build.add_value(symbol, named);
+        }
+        if let Some(value) = value_node {
+            let params = params_node.map(|params| self.words_in(params)).unwrap_or_default();
+            self.replacement(value, &params);
+        }
+        (self.scope, self.around, self.enclosing) = before;
+        ExprId::NONE
+    }
+
+    fn macro_arity(&mut self, params: Node<'t>) -> (u16, u16) {
+        let count = u16::try_from(self.named_children(params).len()).unwrap_or(u16::MAX);
+        // The last name may stand for all the rest: the mark behind it is no token.
+        let names_rest = self.language.manifest.names.rest_words.iter().any(|word| {
+            self.text_of(params)
+                .trim_end_matches(')')
+                .trim_end()
+                .strip_suffix(word.as_str())
+                .is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric() || c == '_'))
+        });
+        match self.has_rest_word(params) {
+            true => (count, u16::MAX),
+            false if names_rest => (count.saturating_sub(1), u16::MAX),
+            false => (count, count),
+        }
+    }
+
+    /// Whether a parameter list has a token that stands for any number of arguments.
+    pub(in crate::extract) fn has_rest_word(&mut self, params: Node<'t>) -> bool {
+        let words = &self.language.manifest.names.rest_words;
+        !words.is_empty() && self.children(params).into_iter().any(|child| words.iter().any(|word| word == self.text_of(child)))
+    }
+
+    fn words_in(&mut self, params: Node<'t>) -> Vec<&'t str> {
+        self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
+    }
+
+    /// What was taken away before the tree was made: uses of macros are sites, code that was not read is a problem.
+    pub(in crate::extract) fn cleared(&mut self, cleared: &Cleared<'_>) {
+        let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
+        let dropped: Vec<(u32, u32)> =
+            cleared.dropped.iter().map(|range| (line(lines(range.start)), line(lines(range.end)))).collect();
+        for (first, last) in dropped {
+            self.build.facts.problems.push(Problem { kind: ProblemKind::Syntax, first_line: first, last_line: last });
+        }
+        self.build.facts.problems.sort_by_key(|problem| problem.first_line);
+        let (mut row, mut counted) = (0, 0);
+        for crate::extract::preprocess::Use { name: range, kind } in &cleared.uses {
+            row += memchr::memchr_iter(b'\n', &self.source[counted..range.start]).count();
+            counted = range.start;
+            let column = self.source[..range.start].iter().rev().take_while(|&&byte| byte != b'\n').count();
+            let Ok(text) = std::str::from_utf8(&self.source[range.clone()]) else { continue };
+            let name = self.build.name(text);
+            let byte = offset(range.start);
+            let (scope, enclosing) = self.around_byte(byte);
+            let target = self.build.expr(Expr::Name(name, scope));
+            self.build.site(Site {
+                kind: *kind,
+                name,
+                at: Position { line: line(row), column: offset(column) },
+                byte,
+                scope,
+                enclosing,
+                target,
+                import: ImportId::NONE,
+                args: Run::default(),
+                spread: true,
+                in_macro: false,
+            });
+        }
+    }
+
+    /// The innermost scope and symbol around a place.
+    fn around_byte(&self, byte: u32) -> (ScopeId, LocalSymbol) {
+        let facts = &self.build.facts;
+        let scope = facts.scopes.iter().rposition(|scope| scope.start <= byte && byte < scope.end).unwrap_or(0);
+        let mut around = ScopeId::at(scope);
+        while let Some(position) = around.get() {
+            if facts.scopes[position].symbol.is_some() {
+                return (ScopeId::at(scope), facts.scopes[position].symbol);
+            }
+            around = facts.scopes[position].parent;
+        }
+        (ScopeId::at(scope), LocalSymbol::NONE)
+    }
+
+    /// Sites for the names in replacement text: what it calls, and what it otherwise mentions.
+    fn replacement(&mut self, value: Node<'t>, params: &[&str]) {
+        let text = self.text_of(value);
+        let tokens = tokens(text);
+        let outer = std::mem::replace(&mut self.in_macro, true);
+        for (index, (token, range)) in tokens.iter().enumerate() {
+            let name = &text[range.clone()];
+            if *token != Token::Word || params.contains(&name) || self.language.is_word(name) {
+                continue;
+            }
+            let before = index.checked_sub(1).map(|before| tokens[before].0);
+            let called = tokens.get(index + 1).is_some_and(|(next, _)| *next == Token::Open);
+            if before == Some(Token::Scope) && !called {
+                continue;
+            }
+            let name_id = self.build.name(name);
+            let target = match before {
+                Some(Token::Member | Token::Scope) => {
+                    let object = self.build.expr(Expr::Unknown);
+                    self.build.expr(Expr::Member(object, name_id))
+                }
+                _ => self.build.expr(Expr::Name(name_id, self.scope)),
+            };
+            let usage = if called { SiteKind::Call } else { SiteKind::Read };
+            self.replacement_site(value, text, range.clone(), usage, (name_id, target));
+        }
+        self.in_macro = outer;
+    }
+
+    fn replacement_site(
+        &mut self,
+        value: Node<'t>,
+        text: &str,
+        range: Range<usize>,
+        kind: SiteKind,
+        (name, target): (NameId, ExprId),
+    ) {
+        let start = position(value);
+        let lines = text[..range.start].matches('\n').count();
+        let column = match text[..range.start].rfind('\n') {
+            Some(line_start) => range.start - line_start - 1,
+            None => range.start + start.column as usize,
+        };
+        self.build.site(Site {
+            kind,
+            name,
+            at: Position { line: start.line + offset(lines), column: offset(column) },
+            byte: offset(value.start_byte() + range.start),
+            scope: self.scope,
+            enclosing: self.enclosing,
+            target,
+            import: ImportId::NONE,
+            args: Run::default(),
+            // How the arguments split is only known where the text is put.
+            spread: true,
+            in_macro: true,
+        });
+    }
+}
+
+/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers and white space are left out.
+fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
+    let bytes = text.as_bytes();
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        let rest = &bytes[at..];
+        let token = if rest[0].is_ascii_whitespace() || rest[0] == b'\\' {
+            at += 1;
+            continue;
+        } else if rest.starts_with(b"/*") {
+            at = text[at..].find("*/").map_or(bytes.len(), |end| at + end + 2);
+            continue;
+        } else if rest.starts_with(b"//") {
+            at = text[at..].find('\n').map_or(bytes.len(), |end| at + end);
+            continue;
+        } else if rest[0] == b'"' || rest[0] == b'\'' {
+            at = end_of_string(bytes, at);
+            Token::Other
+        } else if rest[0].is_ascii_digit() {
+            at += rest.iter().take_while(|&&byte| is_word(byte) || byte == b'.').count();
+            Token::Other
+        } else if is_word(rest[0]) {
+            at += rest.iter().take_while(|&&byte| is_word(byte)).count();
+            Token::Word
+        } else if rest.starts_with(b"->") || rest.starts_with(b"::") {
+            at += 2;
+            if rest[0] == b':' { Token::Scope } else { Token::Member }
+        } else {
+            at += 1;
+            match rest[0] {
+                b'.' => Token::Member,
+                b'(' => Token::Open,
+                _ => Token::Other,
+            }
+        };
+        tokens.push((token, start..at));
+    }
+    tokens
+}
+
+/// The byte after a string or character that starts at `start`.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() && bytes[at] != bytes[start] {
+        at += if bytes[at] == b'\\' { 2 } else { 1 };
+    }
+    (at + 1).min(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_strings_comments_and_numbers_are_none() {
+        let text = r#"f(a->b, "g(x)", 'h', 0x1Fu /* k() */) + n::m"#;
+        let words: Vec<&str> =
+            tokens(text).into_iter().filter(|(token, _)| *token == Token::Word).map(|(_, range)| &text[range]).collect();
+        assert_eq!(words, ["f", "a", "b", "n", "m"]);
+    }
+}

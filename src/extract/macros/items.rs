@@ -1,0 +1,68 @@
+//! Definitions among the tokens of a macro: where these parse as definitions of the language, they are read as such. Knows
+//! when to try, not what the macro makes of them.
+
+use crate::extract::parse;
+use crate::extract::walk::Walker;
+use crate::model::ProblemKind;
+use crate::model::facts::ScopeKind;
+use tree_sitter::{Node, Range};
+
+impl<'t> Walker<'t> {
+    /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of `words` and parses.
+    pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
+        let in_body = self.build.nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
+        if words.is_empty() || in_body.is_some() {
+            return false;
+        }
+        let tokens = self.children(list);
+        let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
+        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else { return false };
+        let starts = |word: &String| self.text_of(*first) == word;
+        if !words.iter().any(starts) {
+            return false;
+        }
+        let within = Range {
+            start_byte: open.end_byte(),
+            end_byte: close.start_byte(),
+            start_point: open.end_position(),
+            end_point: close.start_position(),
+        };
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &[within]) else {
+            self.problem(ProblemKind::TimeLimit, list);
+            return false;
+        };
+        let root = self.embedded.trees.alloc(tree).root_node();
+        if root.has_error() {
+            return false;
+        }
+        self.pending = crate::extract::walk::Pending::default();
+        self.visit_children(root);
+        true
+    }
+
+    /// Reads directives that were taken out of lists. Their macros hold to the end of the file like others.
+    pub(in crate::extract) fn moved(&mut self, directives: &[std::ops::Range<usize>]) {
+        if directives.is_empty() {
+            return;
+        }
+        let (mut point, mut counted) = (tree_sitter::Point::default(), 0);
+        let mut point_at = |byte: usize| {
+            let passed = &self.source[counted..byte];
+            counted = byte;
+            point.row += memchr::memchr_iter(b'\n', passed).count();
+            point.column = match memchr::memrchr(b'\n', passed) {
+                Some(line_end) => passed.len() - line_end - 1,
+                None => point.column + passed.len(),
+            };
+            point
+        };
+        let range = |range: &std::ops::Range<usize>| {
+            let (start_point, end_point) = (point_at(range.start), point_at(range.end));
+            Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
+        };
+        let within: Vec<Range> = directives.iter().map(range).collect();
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else { return };
+        let root = self.embedded.trees.alloc(tree).root_node();
+        self.visit_children(root);
+    }
+}

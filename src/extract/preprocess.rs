@@ -1,0 +1,220 @@
+//! Source as a parser can read it: in languages with a preprocessor, text that only the preprocessor understands is blanked.
+//!
+//! Lengths and lines stay as they are, so that every position of the tree is one of the source. `branches` settles conditions
+//! that cut through statements, `attributes` takes out what else cannot be read; both work on the pieces of `tokens`.
+
+mod attributes;
+mod brackets;
+mod code;
+pub(super) mod conditionals;
+mod declared;
+mod invoked;
+mod made;
+mod tokens;
+mod words;
+
+use crate::grammar::Language;
+use crate::model::SiteKind;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What is left for the parser, and what was taken away.
+pub(super) struct Cleared<'s> {
+    pub(super) source: Cow<'s, [u8]>,
+    /// Names in what was taken away: macros, and what their arguments name.
+    pub(super) uses: Vec<Use>,
+    /// Code of branches that could not be read beside the one that was.
+    pub(super) dropped: Vec<Range<usize>>,
+    /// Directives where a parser expects none, each with the end of its line.
+    pub(super) moved: Vec<Range<usize>>,
+    /// Definitions that macros make, in order.
+    pub(super) made: Vec<Made>,
+}
+
+/// A name in what was taken away.
+pub(super) struct Use {
+    pub(super) name: Range<usize>,
+    pub(super) kind: SiteKind,
+}
+
+/// A definition whose head is the use of a macro.
+pub(super) struct Made {
+    /// The macro with its arguments.
+    pub(super) head: Range<usize>,
+    /// The name of what is defined.
+    pub(super) name: String,
+    /// The macro is one of the file, so that the name is certain.
+    pub(super) is_known: bool,
+    /// Its arguments are read as the head of a function.
+    pub(super) is_typed: bool,
+}
+
+/// A part of the source that the parser does not see.
+struct Edit {
+    range: Range<usize>,
+    /// What it sees in the place of the first byte; blanks in the places of the others.
+    first: u8,
+}
+
+impl Edit {
+    fn blank(range: Range<usize>) -> Self {
+        Self { range, first: b' ' }
+    }
+}
+
+/// Blanks what the parser cannot read. Without a preprocessor the source is as it was.
+pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
+    let mut cleared =
+        Cleared { source: Cow::Borrowed(source), uses: Vec::new(), dropped: Vec::new(), moved: Vec::new(), made: Vec::new() };
+    let rules = &language.manifest.preprocessor;
+    if rules.directive.is_none() {
+        return cleared;
+    }
+    let mut tokens = tokens::tokens(rules, source);
+    let settled = conditionals::settle(source, &tokens);
+    if !settled.blanks.is_empty() {
+        let blanks = settled.blanks.iter().map(|range| Edit::blank(range.clone()));
+        apply(&mut cleared.source, blanks);
+        tokens::remove(&mut tokens, settled.blanks);
+    }
+    (cleared.dropped, cleared.moved) = (settled.dropped, settled.moved);
+    let mut finder = attributes::Finder {
+        source: &cleared.source,
+        rules,
+        brackets: brackets::Brackets::of(&tokens),
+        known: words::KnownWords::of(rules, source, &tokens),
+        tokens: &tokens,
+        uses: Vec::new(),
+        edits: Vec::new(),
+        made: Vec::new(),
+        noted: 0,
+        tests: &language.manifest.tests.macros,
+    };
+    finder.walk();
+    let edits = finder.edits;
+    (cleared.uses, cleared.made) = (finder.uses, finder.made);
+    apply(&mut cleared.source, edits);
+    cleared.uses.sort_by_key(|found| found.name.start);
+    cleared.uses.dedup_by_key(|found| found.name.start);
+    cleared
+}
+
+fn apply(source: &mut Cow<'_, [u8]>, edits: impl IntoIterator<Item = Edit>) {
+    for edit in edits {
+        for byte in &mut source.to_mut()[edit.range.clone()] {
+            if !matches!(*byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+        if edit.first != b' ' {
+            source.to_mut()[edit.range.start] = edit.first;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn language() -> &'static Language {
+        let languages = crate::grammar::all();
+        let language = languages.iter().rev().find(|language| language.manifest.preprocessor.directive.is_some());
+        language.expect("a language with a preprocessor is in the table")
+    }
+
+    #[track_caller]
+    fn check(source: &str, expected: &str) {
+        let cleared = clear(language(), source.as_bytes());
+        assert_eq!(cleared.source.len(), source.len());
+        let text = String::from_utf8(cleared.source.into_owned()).expect("blanks are ASCII");
+        let folded = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(folded(&text), folded(expected));
+    }
+
+    #[test]
+    fn words_that_stand_for_attributes_are_blanked() {
+        check("class API_EXPORT Door : public Base {};", "class Door : public Base {};");
+        check("LIB_API struct state *open_door(int n);", "struct state *open_door(int n);");
+        check("LIB_API void (shut)(int n);", "void (shut)(int n);");
+        check("LIB_API size (length) (state *s);", "size (length) (state *s);");
+        check("static FORCE_INLINE UNUSED_ATTR size_t count(void) { return 1; }", "static size_t count(void) { return 1; }");
+        check("class Q { int n_ GUARDED_BY(mu_); void f() REQUIRES(mu_) { g(); } };", "class Q { int n_ ; void f() { g(); } };");
+        check("DEFINE_FLAG(int, limit, 1 << 10);\nint f();", "; int f();");
+        check("BEGIN_SPACE\nnamespace a { int x; }\n", "namespace a { int x; }");
+    }
+
+    #[test]
+    fn of_more_words_than_a_type_and_a_name_attributes_are_blanked() {
+        check("void *__must_check f(int n);", "void * f(int n);");
+        check(
+            "static __always_inline __alloc_size(1) void *kmalloc(size_t size, gfp_t flags) { }",
+            "static void *kmalloc(size_t size, gfp_t flags) { }",
+        );
+        check("void *__kmalloc(size_t size) __assume_aligned __alloc_size(1);", "void *__kmalloc(size_t size) ;");
+        check("struct s { u8 __iomem *addr; struct t __rcu *next; } __packed;", "struct s { u8 *addr; struct t *next; } ;");
+        check("static u64 notrace now(void) { return (__force u32)x; }", "static u64 now(void) { return ( u32)x; }");
+        check("int level __read_mostly = 3; char name[4] __aligned(8);", "int level = 3; char name[4] ;");
+        check("typedef int (WINAPI *callback)(int n);", "typedef int ( *callback)(int n);");
+        check("API_FUNC Door::Door(int n) : n_(n) {}", "Door::Door(int n) : n_(n) {}");
+        check("class Door { CONSTEXPR20 Door(int n) : n_(n) {} };", "class Door { Door(int n) : n_(n) {} };");
+        check(
+            "extern \"C\" { API struct s *f(const char *p, struct s *s); }",
+            "extern \"C\" { struct s *f(const char *p, struct s *s); }",
+        );
+        check("void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }", "void f() { if ((flags & FLAG) && ~MASK) g(a * SIZE); }");
+        check("static void copy(BYTE* to, BYTE const* from) { }", "static void copy(BYTE* to, BYTE const* from) { }");
+    }
+
+    #[test]
+    fn statements_and_arguments_of_macros_read_as_calls() {
+        check("void f() { each(a, b) { g(); } }", "void f() { each(a, b);{ g(); } }");
+        check("void f() { if (a) each(b)\n  if (c) g(); }", "void f() { if (a) each(b) ; if (c) g(); }");
+        check(
+            "void f() { x = of(p, struct s, m); y = least(unsigned int, a, b); }",
+            "void f() { x = of(p, 0 , m); y = least(0 , a, b); }",
+        );
+        check("void f() { run(x, +=, 1); set(.a = 1, .b = 2, ); }", "void f() { run(x, 0 , 1); set( 1, 2 ); }");
+        check("void f() { switch (a) { case 1 ... 3: g(); } }", "void f() { switch (a) { case 1 : g(); } }");
+        check("void f() { asm volatile(\"nop\" : : \"r\" (a)); }", "void f() { ; }");
+        check(".macro SAVE reg\n mov \\reg, (r1\n.endm\n#endif\nint f();", "#endif int f();");
+        check("int __printf(1, 0) (*print)(const char *text);", "int (*print)(const char *text);");
+        check(
+            "void f() { do { g(); } while_each(a, b); retry:\n#ifdef A\n g();\n#endif\n LAST }",
+            "void f() { do { g(); } while (a, b); #ifdef A g(); #endif }",
+        );
+        check("enum e { A, MORE(B), MANY(C) D, };", "enum e { A, D, };");
+        check("start_up(init)\nstop(leave)\nint f();", "int f();");
+        check("struct s { bits(mask, 4); group(head, int a; int b; ); };", "struct s { bits(mask ); int a; int b; };");
+        check("DEFINE_CALL2(open, const char *, path, int, mode)\n{ }", "int open( const char * path, int mode)\n{ }");
+    }
+
+    #[test]
+    fn types_and_calls_in_capitals_stay() {
+        for source in [
+            "DWORD\nopen(HANDLE h);",
+            "U32 const* at(U32 n);",
+            "void f() { int n = (int)MAX; CHECK(n); if (n) STOP(n); }",
+            "struct FOO bar;",
+        ] {
+            check(source, source);
+        }
+    }
+
+    #[test]
+    fn conditions_between_statements_stay() {
+        let source = "#if A\nint f(void) { return 1; }\n#else\nint f(void) { return 2; }\n#endif\n";
+        check(source, source);
+    }
+
+    #[test]
+    fn a_condition_that_cuts_through_a_block_keeps_its_first_branch() {
+        check("void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n  g();\n }\n}\n", "void f() { if (a) { g(); } }");
+        check(
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
+            "extern \"C\" { int f(void); }",
+        );
+        check("int a[] = {\n#ifdef A\n 1,\n#else\n 2,\n#endif\n};", "int a[] = { 1, 2, };");
+        let cleared = clear(language(), b"void f() {\n#ifdef A\n if (a) {\n#else\n if (b) {\n#endif\n }\n}\n");
+        assert_eq!(cleared.dropped.len(), 1);
+    }
+}

@@ -1,0 +1,107 @@
+//! What words are by how they are written, and by what the macros of the same file replace them with.
+
+use super::tokens::{Kind, Token};
+use crate::grammar::{Preprocessor, WordLists};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Whether a word is written like a macro.
+pub(super) fn is_capital(word: &[u8]) -> bool {
+    word.len() > 1
+        && word.iter().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_')
+        && word.iter().any(u8::is_ascii_uppercase)
+}
+
+/// Whether a word is written like one that a compiler or a platform reserves, and not like a type.
+fn is_reserved(word: &[u8]) -> bool {
+    word.starts_with(b"__") && word.len() > 2 && !is_like_type(word)
+}
+
+/// Whether a word is written like the name of a type: `size_t`, `u32`, `__be16`.
+pub(super) fn is_like_type(word: &[u8]) -> bool {
+    if word.ends_with(b"_t") {
+        return true;
+    }
+    let plain = word.strip_prefix(b"__").unwrap_or(word);
+    let letters = plain.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let digits = &plain[letters..];
+    (1..=5).contains(&letters) && (1..=3).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+}
+
+/// What the macros that a file defines say of words.
+#[derive(Default)]
+pub(super) struct KnownWords<'s> {
+    /// Words that are replaced by nothing, or by what a declaration can do without.
+    nothing: FxHashSet<&'s [u8]>,
+}
+
+impl<'s> KnownWords<'s> {
+    pub(super) fn of(rules: &Preprocessor, source: &'s [u8], tokens: &[Token]) -> Self {
+        let mut nothing: FxHashMap<&[u8], bool> = FxHashMap::default();
+        for token in tokens.iter().filter(|token| token.kind == Kind::Directive) {
+            let Some(definition) = Definition::read(token.bytes(source)) else { continue };
+            let says_nothing = says_nothing(rules, definition.replacement);
+            // Of several definitions under conditions, all must agree.
+            if says_nothing || nothing.contains_key(definition.name) {
+                nothing.entry(definition.name).and_modify(|all| *all &= says_nothing).or_insert(says_nothing);
+            }
+        }
+        Self { nothing: nothing.into_iter().filter(|(_, all)| *all).map(|(name, _)| name).collect() }
+    }
+
+    /// Whether a word expands to nothing that a declaration needs, as the file itself says.
+    pub(super) fn is_nothing(&self, word: &[u8]) -> bool {
+        !self.nothing.is_empty() && self.nothing.contains(word)
+    }
+
+    /// Whether a word is likely to stand for an attribute.
+    pub(super) fn is_attribute(&self, word: &[u8]) -> bool {
+        is_capital(word) || is_reserved(word) || self.is_nothing(word)
+    }
+}
+
+/// Whether a replacement is empty or consists of words around declarations, and of attributes.
+fn says_nothing(rules: &Preprocessor, replacement: &[u8]) -> bool {
+    let first = replacement.first().copied();
+    if !first.is_none_or(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b'/' || byte == b'[') {
+        return false;
+    }
+    let mut depth = 0usize;
+    super::tokens::tokens(rules, replacement).iter().all(|token| match token.kind {
+        Kind::Mark(b'(' | b'[') => {
+            depth += 1;
+            true
+        }
+        Kind::Mark(b')' | b']') => {
+            depth = depth.saturating_sub(1);
+            true
+        }
+        Kind::Word => depth > 0 || token.lists.is_in(WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)),
+        _ => depth > 0,
+    })
+}
+
+/// The definition of a macro, as its directive is written.
+pub(super) struct Definition<'s> {
+    pub(super) name: &'s [u8],
+    /// Between its parentheses, if it has any.
+    pub(super) parameters: Option<&'s [u8]>,
+    pub(super) replacement: &'s [u8],
+}
+
+impl<'s> Definition<'s> {
+    /// None if the directive defines nothing.
+    pub(super) fn read(directive: &'s [u8]) -> Option<Self> {
+        let text = directive.get(1..)?.trim_ascii_start().strip_prefix(b"define")?;
+        let text = text.first().is_some_and(u8::is_ascii_whitespace).then(|| text.trim_ascii_start())?;
+        let end = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        let (parameters, replacement) = match rest.strip_prefix(b"(") {
+            Some(inside) => {
+                let close = inside.iter().position(|byte| *byte == b')')?;
+                (Some(&inside[..close]), &inside[close + 1..])
+            }
+            None => (None, rest),
+        };
+        (!name.is_empty()).then(|| Self { name, parameters, replacement: replacement.trim_ascii() })
+    }
+}

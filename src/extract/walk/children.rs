@@ -1,0 +1,187 @@
+//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no rule but what names a child.
+
+use crate::extract::walk::Walker;
+use crate::grammar::Selector;
+use smallvec::SmallVec;
+use tree_sitter::{Node, TreeCursor};
+
+/// Some children of a node.
+pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
+
+/// So many children are reached by their positions one after the other: the parser counts from the first each time, but a step
+/// of a cursor costs ten times as much as a step of counting.
+const FEW: u32 = 10;
+
+/// The cursor that goes over the children of one node after the other: a new one for each would take memory each time.
+#[derive(Default)]
+pub(in crate::extract) struct Lister<'t>(Option<TreeCursor<'t>>);
+
+impl<'t> Lister<'t> {
+    /// The cursor, wherever it is; it begins at a node of the tree.
+    fn cursor(&mut self, node: Node<'t>) -> &mut TreeCursor<'t> {
+        self.0.get_or_insert_with(|| node.walk())
+    }
+
+    /// Goes over the children in order for as long as `each` wants more.
+    pub(super) fn each(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+        let count = node.child_count();
+        if count <= FEW {
+            (0..count).map_while(|at| node.child(at)).all(each);
+            return;
+        }
+        let cursor = self.cursor(node);
+        cursor.reset(node);
+        let mut has_more = cursor.goto_first_child();
+        while has_more {
+            has_more = each(cursor.node()) && cursor.goto_next_sibling();
+        }
+    }
+
+    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants more.
+    pub(in crate::extract) fn each_named(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+        let mut left = named_count(node);
+        if left <= FEW {
+            (0..left).map_while(|at| node.named_child(at)).all(each);
+            return;
+        }
+        self.each(node, |child| {
+            if !child.is_named() {
+                return true;
+            }
+            left -= 1;
+            each(child) && left > 0
+        });
+    }
+}
+
+fn named_count(node: Node<'_>) -> u32 {
+    u32::try_from(node.named_child_count()).expect("the parser counts in 32 bits")
+}
+
+impl<'t> Walker<'t> {
+    /// Named and unnamed children in order.
+    pub(in crate::extract) fn children(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut children = Children::new();
+        self.lister.each(node, |child| {
+            children.push(child);
+            true
+        });
+        children
+    }
+
+    /// Named children without comments.
+    pub(in crate::extract) fn named_children(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut children = Children::new();
+        self.lister.each_named(node, |child| {
+            if !child.is_extra() {
+                children.push(child);
+            }
+            true
+        });
+        children
+    }
+
+    /// Named children, comments among them.
+    pub(super) fn named_and_comments(&mut self, node: Node<'t>) -> Children<'t> {
+        let mut children = Children::new();
+        self.lister.each_named(node, |child| {
+            children.push(child);
+            true
+        });
+        children
+    }
+
+    /// The first of the named children without comments.
+    pub(in crate::extract) fn first_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let mut first = None;
+        self.lister.each_named(node, |child| {
+            first = (!child.is_extra()).then_some(child);
+            first.is_none()
+        });
+        first
+    }
+
+    /// The named child beside which there is no other, not even a comment.
+    pub(in crate::extract) fn lone_child(&self, node: Node<'t>) -> Option<Node<'t>> {
+        if node.named_child_count() == 1 { node.named_child(0).filter(|child| !child.is_extra()) } else { None }
+    }
+
+    /// The last child, whatever it is.
+    pub(super) fn last_child(&self, node: Node<'t>) -> Option<Node<'t>> {
+        node.child(node.child_count().checked_sub(1)?)
+    }
+
+    /// The last of the named children without comments.
+    pub(in crate::extract) fn last_named_child(&self, node: Node<'t>) -> Option<Node<'t>> {
+        (0..named_count(node)).rev().find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
+    }
+
+    /// The named child that is the only one beside comments.
+    pub(in crate::extract) fn only_named_child(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let (mut only, mut others) = (None, false);
+        self.lister.each_named(node, |child| {
+            if !child.is_extra() {
+                others = only.replace(child).is_some();
+            }
+            !others
+        });
+        only.filter(|_| !others)
+    }
+
+    /// The first child that is a token.
+    pub(in crate::extract) fn first_token(&mut self, node: Node<'t>) -> Option<Node<'t>> {
+        let mut first = None;
+        self.lister.each(node, |child| {
+            first = (!child.is_named()).then_some(child);
+            first.is_none()
+        });
+        first
+    }
+
+    /// Every child that the last step of a selector names, in order; none without a selector.
+    pub(in crate::extract) fn every(&mut self, selector: Option<&Selector>, node: Node<'t>) -> Children<'t> {
+        match selector {
+            Some(selector) => selector.every(node, self.lister.cursor(node)),
+            None => Children::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn listed<'t>(list: impl FnOnce(&mut dyn FnMut(Node<'t>) -> bool)) -> Vec<usize> {
+        let mut ids = Vec::new();
+        list(&mut |child| {
+            ids.push(child.id());
+            true
+        });
+        ids
+    }
+
+    #[test]
+    fn few_children_are_listed_like_many() {
+        for language in crate::grammar::all() {
+            let (mut few, mut many) = (0, 0);
+            for items in [0, 1, 2, 9, 10, 11, 40] {
+                let source = format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
+                let end = Instant::now() + Duration::from_secs(60);
+                let tree = crate::extract::parse(language, source.as_bytes(), end, &[]).expect("a minute is enough");
+                let (mut lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
+                while let Some(node) = waiting.pop() {
+                    let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
+                    let named = children.iter().filter(|child| child.is_named());
+                    assert_eq!(listed(|each| lister.each_named(node, each)), named.map(Node::id).collect::<Vec<_>>());
+                    assert_eq!(listed(|each| lister.each(node, each)), children.iter().map(Node::id).collect::<Vec<_>>());
+                    *(if node.child_count() > FEW { &mut many } else { &mut few }) += 1;
+                    waiting.extend(children);
+                }
+            }
+            // In a format of data, or of text around code, no such text has many children.
+            let is_code = language.tier() == crate::grammar::Tier::Full;
+            assert!(few > 0 && (many > 0 || !is_code), "{}", language.name);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Tables about values: what tests tell about them, what conditions say, what they may be passed as, how types flow through those of the library.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Type narrowing.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Narrowing {
+    /// Functions `f(value, Type)` that test the type of a value.
+    pub calls: Vec<String>,
+    /// Functions may be declared as type guards of their first argument.
+    pub guards: bool,
+    /// Operators of negation.
+    pub not: Vec<String>,
+    /// Operators of conjunction.
+    pub and: Vec<String>,
+    /// Operators of disjunction.
+    pub or: Vec<String>,
+}
+
+/// Syntax of conditional compilation.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Conditions {
+    /// Words that negate a condition.
+    pub negations: Vec<String>,
+    /// Words before a tested name (`defined`).
+    pub tests: Vec<String>,
+    /// Operator of conjunction.
+    pub and: Option<String>,
+    /// Prefix of a line with the condition of the whole file.
+    pub line: Option<String>,
+    /// Endings of file names, after an underscore, that are conditions of the whole file.
+    pub file_endings: Vec<String>,
+}
+
+/// Meaning of a generic type that has no members of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowKind {
+    /// Transparent: a value of it is a value of one of its arguments.
+    Transparent,
+    /// A tuple: its arguments are the types of its elements by position.
+    Tuple,
+    /// A type object: a value of it is the type named by its argument.
+    TypeObject,
+    /// A function type: the last argument is the result.
+    Function,
+}
+
+/// Implicit conversions of arguments.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Conversions {
+    /// Top type of all objects. If it is set, conversions that these tables do not list are impossible.
+    pub top: Option<String>,
+    /// Type of the null value.
+    pub null: Option<String>,
+    /// Result type of string concatenation.
+    pub text: Option<String>,
+    /// Narrowest result type of arithmetic.
+    pub arithmetic: Option<String>,
+    /// Primitive type -> primitive types that it widens to, nearest first.
+    pub widening: BTreeMap<String, Vec<String>>,
+    /// Primitive type -> its boxed type.
+    pub boxes: BTreeMap<String, String>,
+    /// Library type -> all its direct supertypes.
+    pub supertypes: BTreeMap<String, Vec<String>>,
+}
+
+/// Type flow through one builtin type.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TypeFlow {
+    /// Meaning of its type arguments, for a type without members.
+    pub kind: Option<FlowKind>,
+    /// Type parameters.
+    pub params: Vec<String>,
+    /// Aliases of the type.
+    pub aliases: Vec<String>,
+    /// Type of an element in iteration.
+    pub element: Option<String>,
+    /// Type of a subscript.
+    pub index: Option<String>,
+    /// Type of a key in a loop over keys, where it is not the first type parameter.
+    pub key: Option<String>,
+    /// Type of members that are not listed.
+    pub any: Option<String>,
+    /// Type of an awaited value.
+    pub awaited: Option<String>,
+    /// Type of an unwrapped value.
+    pub unwrapped: Option<String>,
+    /// Type that entering a context gives.
+    pub entered: Option<String>,
+    /// Base type.
+    pub base: Option<String>,
+    /// Member -> type of its value, or of its result when called; `result` is the result of the closure
+    /// argument.
+    pub members: BTreeMap<String, String>,
+    /// Member -> types of the parameters of its closure argument.
+    pub callbacks: BTreeMap<String, Vec<String>>,
+}
+
+/// Names of members that builtin types have, whether a table says what they give or not.
+pub(in crate::grammar) fn common_members(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
+    let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
+    known.chain(&manifest.builtins.common_members).cloned().collect()
+}
+
+/// Which kinds of tokens are words that say something about a definition.
+pub(in crate::grammar) fn modifier_tokens(
+    manifest: &crate::grammar::Manifest,
+    tokens: &[bool],
+    grammar: &tree_sitter::Language,
+) -> Vec<bool> {
+    let rules = &manifest.modifiers;
+    let lists = [&rules.r#static, &rules.r#abstract, &rules.r#async, &rules.property, &rules.generator, &rules.constant];
+    let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
+    let words: FxHashSet<&str> = words.map(String::as_str).collect();
+    let is_word = |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
+    tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
+}
+
+/// Names that every file knows without an import.
+pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
+    let builtins = &manifest.builtins;
+    builtins.functions.iter().chain(&builtins.types).chain(&manifest.modules.prelude).cloned().collect()
+}
+
+/// Every name of a type with a table of type flow -> the name of the table.
+pub(in crate::grammar) fn flow_names(manifest: &crate::grammar::Manifest) -> FxHashMap<String, String> {
+    let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
+        std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
+    };
+    manifest.flow.iter().flat_map(named).collect()
+}

@@ -1,0 +1,7 @@
+//! Full builds: plan, extract in parallel, resolve in parallel, write.
+
+pub(super) mod full_build;
+pub(super) mod ingest;
+pub(super) mod plan;
+pub(super) mod resolve;
+pub(super) mod workers;

@@ -1,0 +1,227 @@
+//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone, unreadable or makes the
+//! extraction panic costs that file and leaves its reason.
+
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::workers::{Workers, guarded};
+use crate::config::Limits;
+use crate::extract;
+use crate::grammar;
+use crate::index::Run;
+use crate::index::progress::{Counter, Phase};
+use crate::index::quarantine::{Caution, Suspicion};
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileRecord, FileStamp};
+use crate::model::{LanguageId, RepoPath, SkipReason};
+use crate::resolve::{ProjectFile, Shared};
+use crate::source::{self, Root, Text, WalkedFile, WalkedKind};
+
+/// As much of a file as a `#!` line needs.
+const SHEBANG_BYTES: usize = 512;
+/// As much of a file as is searched for marks of a language.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// Files with their facts, sorted by path, and the files that only module systems read.
+pub(in crate::index) struct TakenIn {
+    /// Each with what others may look at, if it has facts.
+    pub(in crate::index) files: Vec<(FileRecord, Option<Shared>)>,
+    pub(in crate::index) project_files: Vec<ProjectFile>,
+}
+
+pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> TakenIn {
+    let taking = Taking::start(root, plan, run, workers);
+    let mut results = workers.map(&plan.largest_first, run, |position| {
+        taking.announce(position..position + 1);
+        let (mut record, project_file, shared) = taking.file(position);
+        if let Ok(facts) = &mut record.content {
+            Arc::make_mut(facts).shrink();
+        }
+        ((record, shared), project_file)
+    });
+    results.sort_unstable_by_key(|(position, _)| *position);
+    let mut taken = TakenIn { files: Vec::with_capacity(results.len()), project_files: Vec::new() };
+    for (_, (file, project_file)) in results {
+        taken.files.push(file);
+        taken.project_files.extend(project_file);
+    }
+    taken
+}
+
+/// A file with its facts, the same as one that module systems read, and how many of its facts others may look at.
+pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
+
+/// What reads the files of a plan, on any thread.
+pub(super) struct Taking<'t> {
+    root: Root,
+    plan: &'t Plan,
+    run: &'t Run<'t>,
+    project_names: FxHashSet<&'static str>,
+    counter: Counter<'t>,
+}
+
+impl<'t> Taking<'t> {
+    /// Begins, with the files that may end the process.
+    pub(in crate::index) fn start(root: &Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
+        let (root, counter) = (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
+        if let Some(caution) = run.caution {
+            try_suspects(&root, plan, run, workers, caution);
+        }
+        Self { root, plan, run, project_names: project_names(), counter }
+    }
+
+    /// Says which files this thread is going to take next.
+    pub(in crate::index) fn announce(&self, positions: Range<usize>) {
+        if let Some(caution) = self.run.caution {
+            caution.announce(self.plan.files[positions].iter().map(|file| file.path.clone()).collect());
+        }
+    }
+
+    /// The file at a position, the same as one that module systems read if it is such a one, and what others may look at.
+    pub(in crate::index) fn file(&self, position: usize) -> Taken {
+        let file = &self.plan.files[position];
+        let is_project_file = self.project_names.contains(file.path.file_name());
+        let taken = take_in_file(&self.root, file, is_project_file, self.plan, self.run, false);
+        self.counter.add_one();
+        taken
+    }
+}
+
+/// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
+fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
+    let try_alone = |file: &WalkedFile| {
+        // A panic is met again, and told then.
+        let _ = workers.run(|| take_in_file(root, file, false, plan, run, true));
+    };
+    match caution.suspicion() {
+        Suspicion::Of(suspects) => {
+            let find = |suspect| plan.files.binary_search_by(|file| file.path.cmp(suspect)).ok();
+            suspects.iter().filter_map(find).for_each(|position| try_alone(&plan.files[position]));
+        }
+        Suspicion::AllAfter(last) => {
+            let begin = last.as_ref().map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
+            plan.files[begin..].iter().for_each(try_alone);
+        }
+    }
+}
+
+/// The names of files that module systems read besides sources.
+pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
+    grammar::project_files().collect()
+}
+
+fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
+    let Examined { stamp, language, text } =
+        examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
+    let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
+    let text = match text {
+        Ok(text) => text,
+        Err(reason) => {
+            record.content = Err(reason);
+            return (record, None, None);
+        }
+    };
+    let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
+    if let Some(language) = language {
+        match facts((&file.path, record.stamp.hash), language, text, run, alone) {
+            Ok((facts, shared)) => {
+                record.content = Ok(Arc::new(facts));
+                return (record, project_file, Some(shared));
+            }
+            Err(reason) => record.content = Err(reason),
+        }
+    }
+    (record, project_file, None)
+}
+
+/// A file as far as it is known before its facts.
+pub(in crate::index) struct Examined {
+    pub(in crate::index) stamp: FileStamp,
+    pub(in crate::index) language: Option<LanguageId>,
+    /// The text of a file that a language claims or that a module system reads; else why there is none.
+    pub(in crate::index) text: Result<Text, SkipReason>,
+}
+
+/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a path and a head.
+pub(in crate::index) fn examine(
+    root: &Root,
+    file: &WalkedFile,
+    is_project_file: bool,
+    limits: &Limits,
+    detect: impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
+) -> Examined {
+    let skipped = |reason| Examined { stamp: file.stamp, language: None, text: Err(reason) };
+    match file.kind {
+        WalkedKind::File => {}
+        WalkedKind::Symlink => return skipped(SkipReason::Symlink),
+        WalkedKind::Special => return skipped(SkipReason::Special),
+        WalkedKind::Unreadable => return skipped(SkipReason::Unreadable),
+        WalkedKind::UnreadRules => return skipped(SkipReason::UnreadRules),
+    }
+    let language = match language_by_name(root, &file.path, &detect) {
+        Ok(language) => language,
+        Err(reason) => return skipped(reason),
+    };
+    let is_data = |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
+    if language.is_some_and(is_data) && !is_project_file {
+        return skipped(SkipReason::TooLarge);
+    }
+    let language = language.filter(|language| !is_data(*language));
+    if language.is_none() && !is_project_file {
+        return skipped(SkipReason::NoLanguage);
+    }
+    let source::ReadFile { stamp, text } = source::read(root, &file.path, limits);
+    let language = match (&text, language) {
+        (Ok(text), Some(_)) => detect(&file.path, &text.bytes[..text.bytes.len().min(HEAD_BYTES)]),
+        (_, language) => language,
+    };
+    Examined { stamp, language, text }
+}
+
+/// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
+fn language_by_name(
+    root: &Root,
+    path: &RepoPath,
+    detect: &impl Fn(&RepoPath, &[u8]) -> Option<LanguageId>,
+) -> Result<Option<LanguageId>, SkipReason> {
+    let by_name = detect(path, &[]);
+    if by_name.is_some() || path.extension().is_some() {
+        return Ok(by_name);
+    }
+    Ok(detect(path, &source::read_head(root, path, SHEBANG_BYTES)?))
+}
+
+fn facts(
+    (path, hash): (&RepoPath, u128),
+    language: LanguageId,
+    text: Text,
+    run: &Run,
+    alone: bool,
+) -> Result<(FileFacts, Shared), SkipReason> {
+    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    let extracted = match run.caution {
+        Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
+        Some(caution) => caution.working(path, alone, extract),
+        None => extract(),
+    };
+    let arranged = extracted.and_then(|mut facts| {
+        guarded(|| {
+            let shared = Shared::first(&mut facts);
+            (facts, shared)
+        })
+    });
+    match arranged {
+        Ok((mut facts, shared)) => {
+            facts.problems.extend(text.problems);
+            facts.problems.sort_by_key(|problem| (problem.first_line, problem.last_line));
+            Ok((facts, shared))
+        }
+        Err(message) => {
+            tracing::error!(path = path.as_str(), message, "extraction failed; the file is left out");
+            Err(SkipReason::Quarantined)
+        }
+    }
+}

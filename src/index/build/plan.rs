@@ -1,0 +1,75 @@
+//! What is to be done with each file of a walk, before any is read: languages by name, and what the neighbours of a file say.
+
+use rustc_hash::FxHashMap;
+
+use crate::grammar;
+use crate::model::{LanguageId, RepoPath};
+use crate::source::{Walk, WalkedFile};
+
+/// The files of a run, sorted by path, and what their directories say about their languages.
+pub(in crate::index) struct Plan {
+    /// The files.
+    pub(in crate::index) files: Vec<WalkedFile>,
+    /// Positions in `files`, the largest file first.
+    pub(super) largest_first: Vec<usize>,
+    /// What directories say about the languages of their files.
+    neighbours: Neighbours,
+}
+
+/// Directory -> number of files a language, among those whose language is certain.
+pub(in crate::index) type Neighbours = FxHashMap<Box<str>, Vec<u32>>;
+
+pub(in crate::index) fn plan(walk: Walk) -> Plan {
+    let neighbours = neighbours(walk.files.iter().map(|file| &file.path));
+    plan_among(walk.files, neighbours)
+}
+
+/// What the files of a repository say about each other's languages.
+pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
+    let languages = grammar::count();
+    let mut neighbours = Neighbours::default();
+    for path in paths {
+        if let Some(language) = certain_language(path, languages) {
+            let directory = neighbours.entry(Box::from(path.directory())).or_insert_with(|| vec![0; languages]);
+            directory[usize::from(language.0)] += 1;
+        }
+    }
+    neighbours
+}
+
+/// Whether the neighbours of a file have a say in its language.
+pub(in crate::index) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
+    let languages = grammar::count();
+    let says = (0..languages).any(|language| {
+        let mut others = vec![0; languages];
+        others[language] = u32::MAX;
+        grammar::detect(path, &[], &others).is_some()
+    });
+    says && certain_language(path, languages).is_none()
+}
+
+/// A plan for some files of a repository.
+pub(in crate::index) fn plan_among(files: Vec<WalkedFile>, neighbours: Neighbours) -> Plan {
+    let mut largest_first: Vec<usize> = (0..files.len()).collect();
+    largest_first.sort_by_key(|&position| std::cmp::Reverse(files[position].stamp.size));
+    Plan { files, largest_first, neighbours }
+}
+
+impl Plan {
+    pub(in crate::index) fn into_neighbours(self) -> Neighbours {
+        self.neighbours
+    }
+
+    /// The language of a file by its path, the start of its text, and its directory.
+    pub(in crate::index) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
+        grammar::detect(path, head, self.neighbours.get(path.directory()).map_or(&[], Vec::as_slice))
+    }
+}
+
+/// The language of a file if its name alone decides it: whatever its neighbours are.
+fn certain_language(path: &RepoPath, languages: usize) -> Option<LanguageId> {
+    let alone = grammar::detect(path, &[], &[])?;
+    let mut others = vec![u32::MAX; languages];
+    others[usize::from(alone.0)] = 0;
+    (grammar::detect(path, &[], &others) == Some(alone)).then_some(alone)
+}

@@ -1,0 +1,59 @@
+//! The threads of a run. They take work in the given order, so that the largest files come first and no core idles at the end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::config::Limits;
+use crate::index::{IndexError, Run};
+
+/// A pool of its own: the stacks are large, and nothing else can be queued in front.
+pub(in crate::index) struct Workers {
+    pool: rayon::ThreadPool,
+}
+
+impl Workers {
+    pub(in crate::index) fn start(root: &Path, limits: &Limits) -> Result<Self, IndexError> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(limits.threads)
+            .stack_size(limits.stack_bytes)
+            .thread_name(|number| format!("index-{number}"))
+            .build();
+        let failed = |error: rayon::ThreadPoolBuildError| IndexError::Threads {
+            threads: limits.threads,
+            root: root.into(),
+            reason: error.to_string(),
+        };
+        pool.map(|pool| Self { pool }).map_err(failed)
+    }
+
+    /// Does `work` on one of the threads, for their stack. A panic becomes its message.
+    pub(in crate::index) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
+        self.pool.install(|| guarded(work))
+    }
+
+    /// Applies `work` to every item of `order` and returns the results with their items, in no particular order. Stops
+    /// early, with results missing, when the run is cancelled.
+    pub(in crate::index) fn map<T: Send>(&self, order: &[usize], run: &Run, work: impl Fn(usize) -> T + Sync) -> Vec<(usize, T)> {
+        let next = AtomicUsize::new(0);
+        let parts = self.pool.broadcast(|_| {
+            let mut results = Vec::new();
+            while let Some(&item) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if run.cancel.is_cancelled() {
+                    break;
+                }
+                results.push((item, work(item)));
+            }
+            results
+        });
+        parts.into_iter().flatten().collect()
+    }
+}
+
+/// Runs `work`; a panic becomes its message. The work must leave no shared state half changed.
+pub(in crate::index) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
+        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a message".to_owned())
+    })
+}

@@ -1,0 +1,444 @@
+//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows of the store about files that have
+//! changed since. Rows are written in the transaction that changes the store; the segment never changes.
+//!
+//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an index of all of them. Of the
+//! rows each is about one file; what it does not say stands in the segment.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use rustc_hash::FxHashMap;
+
+use crate::config::Limits;
+use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
+use crate::index::fingerprint;
+use crate::model::RepoPath;
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileId, FileResolution};
+use crate::model::packed::{self, Pass, Reader, Writer};
+use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
+use crate::store::{self, Draft, Placed, Segment, StoreError};
+
+/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older segments are not read then.
+const ENCODING: u64 = 6;
+
+/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read at once.
+const LISTS_PER_BLOCK: usize = 256;
+
+/// The key of the row that has the project files.
+pub(in crate::index) const PROJECT_FILES: u32 = 0;
+
+/// Stands for what a segment means, under these limits.
+pub(in crate::index) fn kind(limits: &Limits) -> u64 {
+    fingerprint(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The pieces about files that are neighbours.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::index) struct Neighbours {
+    /// The key of the first.
+    pub(in crate::index) first: u32,
+    pub(in crate::index) facts: Placed,
+    pub(in crate::index) found: Placed,
+    pub(in crate::index) entries: Placed,
+}
+
+/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place of the index.
+pub(in crate::index) fn write_index(draft: &Draft, neighbours: &[Neighbours], tables: &Tables) -> Result<Placed, StoreError> {
+    let mut blocks = Vec::new();
+    let (mut block, mut first, mut count) = (Writer::default(), 0, 0);
+    for (list, postings) in tables.posting_lists() {
+        if count == 0 {
+            first = list;
+        }
+        write_list(&mut block, list, &postings);
+        count += 1;
+        if count == LISTS_PER_BLOCK {
+            blocks.push((first, draft.add_raw(&std::mem::take(&mut block).into_parts().1)?));
+            count = 0;
+        }
+    }
+    if count > 0 {
+        blocks.push((first, draft.add_raw(&block.into_parts().1)?));
+    }
+    let mut index = Writer::default();
+    let mut write = || -> Option<()> {
+        index.number(neighbours.len() as u64)?;
+        for Neighbours { first, facts, found, entries } in neighbours {
+            index.small(*first)?;
+            for placed in [facts, found, entries] {
+                write_place(&mut index, *placed)?;
+            }
+        }
+        index.number(blocks.len() as u64)?;
+        for (first, placed) in &blocks {
+            index.bits(*first)?;
+            write_place(&mut index, *placed)?;
+        }
+        write_project_files(&mut index, tables.project_files())
+    };
+    write().expect("writing does not fail");
+    draft.add(&index.into_parts().1)
+}
+
+fn write_place(writer: &mut Writer, placed: Placed) -> Option<()> {
+    let (start, bytes) = placed.to_numbers();
+    writer.number(start)?;
+    writer.number(bytes).map(drop)
+}
+
+fn read_place(reader: &mut Reader<'_>) -> Option<Placed> {
+    Some(Placed::from_numbers(reader.number(0)?, reader.number(0)?))
+}
+
+fn write_project_files(writer: &mut Writer, files: &[ProjectFile]) -> Option<()> {
+    writer.number(files.len() as u64)?;
+    for file in files {
+        writer.text(file.path.as_str())?;
+        writer.text(&file.text)?;
+    }
+    Some(())
+}
+
+fn read_project_files(reader: &mut Reader<'_>) -> Option<Vec<ProjectFile>> {
+    let mut files = Vec::new();
+    for _ in 0..reader.number(0)? {
+        files.push(ProjectFile { path: RepoPath::new(&reader.text("")?)?, text: reader.text("")?.into() });
+    }
+    Some(files)
+}
+
+fn write_list(block: &mut Writer, list: u64, postings: &[Posting]) {
+    let mut write = || -> Option<()> {
+        block.bits(list)?;
+        block.number(postings.len() as u64)?;
+        let mut before = 0;
+        for posting in postings {
+            before = block.near(posting.file, before)?;
+            block.number(u64::from(posting.symbol) << 1 | u64::from(posting.is_declared))?;
+        }
+        Some(())
+    };
+    write().expect("writing does not fail");
+}
+
+/// Reads the lists of a block up to one, and gives its postings to `each`.
+fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Option<()> {
+    let mut reader = Reader::new(bytes, &[]);
+    while !reader.rest().is_empty() {
+        let list = reader.bits(0)?;
+        if list > wanted {
+            break;
+        }
+        let mut file = 0;
+        for _ in 0..reader.number(0)? {
+            file = reader.near(0, file)?;
+            let number = reader.number(0)?;
+            if list == wanted {
+                each(Posting { file, symbol: u32::try_from(number >> 1).ok()?, is_declared: number & 1 == 1 });
+            }
+        }
+    }
+    Some(())
+}
+
+/// Which kind of piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Facts,
+    Found,
+}
+
+/// What a whole build wrote.
+#[derive(Debug)]
+struct Base {
+    segment: Segment,
+    neighbours: Vec<Neighbours>,
+    /// The first list of each block, and where the block is.
+    blocks: Vec<(u64, Placed)>,
+}
+
+/// Everything that the index knows of a repository.
+pub(in crate::index) struct Archive {
+    base: Base,
+    /// Rows of files that have changed, by key.
+    rows: RwLock<FxHashMap<u32, Row>>,
+    /// Bytes of all rows.
+    row_bytes: AtomicUsize,
+    /// How many files were read.
+    read: AtomicUsize,
+    is_damaged: AtomicBool,
+}
+
+impl std::fmt::Debug for Archive {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Archive").field("base", &self.base).finish_non_exhaustive()
+    }
+}
+
+/// What a row says of a file's facts and results.
+#[derive(Clone, Debug)]
+struct Row {
+    /// A compressed piece with the facts, if they have changed, and what was found.
+    piece: Arc<[u8]>,
+    has_facts: bool,
+}
+
+/// What is known of a file without its facts.
+#[derive(Clone, Debug)]
+pub(in crate::index) struct KnownFile {
+    pub(in crate::index) entry: PackedEntry,
+    /// Keys of other files in which relations start that this one speaks of.
+    pub(in crate::index) strays: Vec<u32>,
+}
+
+impl KnownFile {
+    /// Writes it.
+    pub(in crate::index) fn write(&self, writer: &mut Writer) {
+        self.entry.write(writer);
+        let keys = writer.list(&self.strays, &0, |writer, key| writer.small(*key));
+        keys.expect("writing does not fail");
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        Some(Self { entry: PackedEntry::read(reader)?, strays: reader.list(&[], &0, |reader, _| reader.small(0))? })
+    }
+}
+
+/// A file with everything that a row says of it.
+pub(in crate::index) struct RowOf<'r> {
+    pub(in crate::index) key: u32,
+    pub(in crate::index) known: &'r KnownFile,
+    /// If they are others than in the segment.
+    pub(in crate::index) facts: Option<(&'r FileFacts, &'r Shared)>,
+    pub(in crate::index) found: &'r FileResolution,
+}
+
+impl RowOf<'_> {
+    /// The row; `lasting` gives the key of a file.
+    pub(in crate::index) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
+        let mut entry = Writer::default();
+        self.known.write(&mut entry);
+        let entry = entry.into_parts().1;
+        let mut piece = PieceWriter::default();
+        let facts = |body: &mut Writer| {
+            if let Some((facts, shared)) = self.facts {
+                segment_block::write_facts(body, facts, shared);
+            }
+        };
+        piece.add(self.key, facts, |body| packed::graph::write(body, self.found, lasting));
+        let mut bytes = Vec::new();
+        packed::put(&mut bytes, u64::from(self.facts.is_some()));
+        packed::put(&mut bytes, entry.len() as u64);
+        bytes.extend(entry);
+        bytes.extend(lz4_flex::block::compress_prepend_size(&piece.finish()));
+        bytes
+    }
+}
+
+/// The row of a file that has no facts any more.
+pub(in crate::index) fn row_without_facts() -> Vec<u8> {
+    Vec::new()
+}
+
+/// The row of the project files.
+pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
+    let mut writer = Writer::default();
+    write_project_files(&mut writer, files).expect("writing does not fail");
+    writer.into_parts().1
+}
+
+impl Row {
+    /// Reads a row and the entry that stands before it; no entry of a file without facts.
+    fn read(mut bytes: &[u8]) -> Option<(Self, Option<KnownFile>)> {
+        if bytes.is_empty() {
+            return Some((Self { piece: Arc::default(), has_facts: false }, None));
+        }
+        let has_facts = packed::take(&mut bytes)? == 1;
+        let len = usize::try_from(packed::take(&mut bytes)?).ok()?;
+        let (entry, piece) = bytes.split_at_checked(len)?;
+        let known = KnownFile::read(&mut Reader::new(entry, &[]))?;
+        Some((Self { piece: piece.into(), has_facts }, Some(known)))
+    }
+
+    fn piece(&self) -> Option<Vec<u8>> {
+        store::decompressed(&self.piece)
+    }
+}
+
+/// What an archive has of all files, read once.
+pub(in crate::index) struct Opening {
+    pub(in crate::index) archive: Archive,
+    /// What is known of the files of the segment, and of those that have changed, by key.
+    pub(in crate::index) known: FxHashMap<u32, KnownFile>,
+    pub(in crate::index) project_files: Vec<ProjectFile>,
+}
+
+impl Archive {
+    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows; none if that is not all there.
+    /// `each` does its work for all numbers, on any thread.
+    pub(in crate::index) fn open(
+        store: &Path,
+        (uid, kind): (u64, u64),
+        rows: Vec<(u32, Vec<u8>)>,
+        each: impl FnOnce(usize, &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync)) -> Vec<Vec<(u32, KnownFile)>>,
+    ) -> Option<Opening> {
+        let segment = Segment::open(store, uid, kind)?;
+        let index = segment.index()?;
+        let mut reader = Reader::new(&index, &[]);
+        let mut neighbours = Vec::new();
+        for _ in 0..reader.number(0)? {
+            let first = reader.small(0)?;
+            let (facts, found) = (read_place(&mut reader)?, read_place(&mut reader)?);
+            neighbours.push(Neighbours { first, facts, found, entries: read_place(&mut reader)? });
+        }
+        let mut blocks = Vec::new();
+        for _ in 0..reader.number(0)? {
+            blocks.push((reader.bits(0)?, read_place(&mut reader)?));
+        }
+        let mut project_files = read_project_files(&mut reader)?;
+        let entries = |number: usize| {
+            let piece = segment.piece(neighbours[number].entries)?;
+            let opened = Opened::read(&piece)?;
+            let read = |entry: &segment_block::BlockEntry<'_>| {
+                Some((entry.key, KnownFile::read(&mut Reader::new(entry.facts, &opened.words))?))
+            };
+            opened.entries.iter().map(read).collect::<Option<Vec<_>>>()
+        };
+        let of_segment = each(neighbours.len(), &entries);
+        if of_segment.len() != neighbours.len() {
+            return None;
+        }
+        let mut known: FxHashMap<u32, KnownFile> = of_segment.into_iter().flatten().collect();
+        let (mut kept, mut row_bytes) = (FxHashMap::default(), 0);
+        for (key, bytes) in rows {
+            row_bytes += bytes.len();
+            if key == PROJECT_FILES {
+                project_files = read_project_files(&mut Reader::new(&bytes, &[]))?;
+                continue;
+            }
+            let (row, entry) = Row::read(&bytes)?;
+            match entry {
+                Some(entry) => drop(known.insert(key, entry)),
+                None => drop(known.remove(&key)),
+            }
+            kept.insert(key, row);
+        }
+        let archive = Self {
+            base: Base { segment, neighbours, blocks },
+            rows: RwLock::new(kept),
+            row_bytes: AtomicUsize::new(row_bytes),
+            read: AtomicUsize::new(0),
+            is_damaged: AtomicBool::new(false),
+        };
+        Some(Opening { archive, known, project_files })
+    }
+
+    /// Whether something could not be read: what rests on it must not be used.
+    pub(in crate::index) fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of all rows.
+    pub(in crate::index) fn row_bytes(&self) -> usize {
+        self.row_bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many times facts were read.
+    pub(in crate::index) fn reads(&self) -> usize {
+        self.read.load(Ordering::Relaxed)
+    }
+
+    /// Whether a file has changed since the segment was written.
+    pub(in crate::index) fn has_row(&self, key: u32) -> bool {
+        self.rows().contains_key(&key)
+    }
+
+    /// Whether the facts of a file are others than in the segment.
+    pub(in crate::index) fn has_other_facts(&self, key: u32) -> bool {
+        self.rows().get(&key).is_some_and(|row| row.has_facts)
+    }
+
+    fn rows(&self) -> std::sync::RwLockReadGuard<'_, FxHashMap<u32, Row>> {
+        self.rows.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Learns rows that the store has now.
+    pub(in crate::index) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
+        let mut kept = self.rows.write().unwrap_or_else(PoisonError::into_inner);
+        for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
+            match bytes {
+                Some(bytes) => {
+                    self.row_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
+                    kept.insert(key, Row::read(&bytes).expect("it was written just now").0);
+                }
+                None => drop(kept.remove(&key)),
+            }
+        }
+    }
+
+    /// What was found for a file before; `position` gives the file of a key.
+    pub(in crate::index) fn found(&self, key: u32, position: &impl Fn(u32) -> Option<FileId>) -> Option<FileResolution> {
+        let read = |bytes: &[u8], words: &[&str]| packed::graph::read(&mut Reader::new(bytes, words), position);
+        let found = match self.rows().get(&key).cloned() {
+            Some(row) => row.piece().and_then(|piece| {
+                let opened = Opened::read(&piece)?;
+                read(opened.entry(key)?.found, &opened.words)
+            }),
+            None => self.of_segment(Sort::Found, key, |entry, words| read(entry.found, words)),
+        };
+        self.checked(found)
+    }
+
+    fn of_segment<T>(
+        &self,
+        sort: Sort,
+        key: u32,
+        read: impl FnOnce(&segment_block::BlockEntry<'_>, &[&str]) -> Option<T>,
+    ) -> Option<T> {
+        let number = self.base.number(key)?;
+        let neighbours = &self.base.neighbours[number];
+        let piece = self.base.segment.kept_piece(if sort == Sort::Facts { neighbours.facts } else { neighbours.found })?;
+        let opened = Opened::read(&piece)?;
+        read(opened.entry(key)?, &opened.words)
+    }
+
+    fn checked<T>(&self, read: Option<T>) -> Option<T> {
+        if read.is_none() {
+            self.is_damaged.store(true, Ordering::Relaxed);
+        }
+        read
+    }
+}
+
+impl Base {
+    /// The number of the pieces that a file's would be in.
+    fn number(&self, key: u32) -> Option<usize> {
+        self.neighbours.partition_point(|neighbours| neighbours.first <= key).checked_sub(1)
+    }
+
+    fn postings(&self, list: u64, each: &mut dyn FnMut(Posting)) -> Option<()> {
+        let Some(number) = self.blocks.partition_point(|(first, _)| *first <= list).checked_sub(1) else { return Some(()) };
+        read_block(&self.segment.raw(self.blocks[number].1)?, list, each)
+    }
+}
+
+impl resolve::Archive for Archive {
+    fn facts(&self, key: u32) -> Option<(FileFacts, Shared)> {
+        self.read.fetch_add(1, Ordering::Relaxed);
+        let row = self.rows().get(&key).filter(|row| row.has_facts).cloned();
+        let facts = match row {
+            Some(row) => row.piece().and_then(|piece| {
+                let opened = Opened::read(&piece)?;
+                segment_block::read_facts(opened.entry(key)?.facts, &opened.words)
+            }),
+            None => self.of_segment(Sort::Facts, key, |entry, words| segment_block::read_facts(entry.facts, words)),
+        };
+        self.checked(facts)
+    }
+
+    fn postings(&self, list: u64, each: &mut dyn FnMut(Posting)) {
+        self.checked(self.base.postings(list, each));
+    }
+}

@@ -1,0 +1,105 @@
+//! The form of a piece of what is kept of files: its words, then which files it speaks of and in how many bytes, then what it says
+//! of them. What is known of a file stands in pieces of three kinds: its facts, what was found for it, and its entry.
+
+use crate::model::facts::FileFacts;
+use crate::model::packed::{self, Pass, Reader, Writer};
+use crate::resolve::Shared;
+
+/// Takes a piece down.
+#[derive(Default)]
+pub(in crate::index) struct PieceWriter {
+    /// The key of each file, and the bytes of its facts and of what was found.
+    entries: Vec<(u32, u64, u64)>,
+    body: Writer,
+}
+
+impl PieceWriter {
+    /// Adds what is said of a file.
+    pub(in crate::index) fn add(&mut self, key: u32, facts: impl FnOnce(&mut Writer), found: impl FnOnce(&mut Writer)) {
+        let start = self.body.len();
+        facts(&mut self.body);
+        let middle = self.body.len();
+        found(&mut self.body);
+        self.entries.push((key, (middle - start) as u64, (self.body.len() - middle) as u64));
+    }
+
+    /// The piece.
+    pub(in crate::index) fn finish(self) -> Vec<u8> {
+        let mut head = Writer::default();
+        let entries = head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
+            Some((head.small(key)?, head.number(facts)?, head.number(found)?))
+        });
+        entries.expect("writing does not fail");
+        let (words, body) = self.body.into_parts();
+        [words, head.into_parts().1, body].concat()
+    }
+}
+
+const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
+
+/// A piece, taken apart.
+pub(in crate::index) struct Opened<'p> {
+    /// In terms of which all is said.
+    pub(in crate::index) words: Vec<&'p str>,
+    pub(in crate::index) entries: Vec<BlockEntry<'p>>,
+}
+
+/// What a piece says of one file.
+pub(in crate::index) struct BlockEntry<'p> {
+    pub(in crate::index) key: u32,
+    /// Nothing where only what was found is said.
+    pub(in crate::index) facts: &'p [u8],
+    pub(in crate::index) found: &'p [u8],
+}
+
+impl<'p> Opened<'p> {
+    /// Takes a piece apart; none if it is none.
+    pub(in crate::index) fn read(piece: &'p [u8]) -> Option<Self> {
+        let (words, rest) = Reader::words(piece)?;
+        let mut head = Reader::new(rest, &[]);
+        let lengths = head.list(&[], &NO_ENTRY, |head, _| Some((head.small(0)?, head.number(0)?, head.number(0)?)))?;
+        let mut body = head.rest();
+        let mut entries = Vec::with_capacity(lengths.len());
+        for (key, facts_bytes, found_bytes) in lengths {
+            let (facts, rest) = body.split_at_checked(usize::try_from(facts_bytes).ok()?)?;
+            let (found, rest) = rest.split_at_checked(usize::try_from(found_bytes).ok()?)?;
+            entries.push(BlockEntry { key, facts, found });
+            body = rest;
+        }
+        Some(Self { words, entries })
+    }
+}
+
+impl<'p> Opened<'p> {
+    /// What it says of the file with a key.
+    pub(in crate::index) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
+        let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
+        self.entries.get(place)
+    }
+}
+
+/// Writes a file's facts, and gives the number of the word that each name is.
+pub(in crate::index) fn write_facts(body: &mut Writer, facts: &FileFacts, shared: &Shared) -> Vec<u32> {
+    for number in shared.numbers() {
+        body.bits(number).expect("writing does not fail");
+    }
+    packed::facts::write(body, facts)
+}
+
+/// Reads what stands before a file's facts: how many of them others may look at.
+pub(in crate::index) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
+    let mut numbers = [0; 5];
+    for number in &mut numbers {
+        *number = reader.bits(0)?;
+    }
+    Some(numbers)
+}
+
+/// Reads the facts of a file with their names.
+pub(in crate::index) fn read_facts(bytes: &[u8], words: &[&str]) -> Option<(FileFacts, Shared)> {
+    let mut reader = Reader::new(bytes, words);
+    let numbers = read_head(&mut reader)?;
+    let (facts, _) = packed::facts::read(&mut reader)?;
+    let shared = Shared::of_numbers(&facts, numbers)?;
+    Some((facts, shared))
+}

@@ -1,0 +1,166 @@
+//! Puts what was found after a change in its place: results beside those before, relations to the files that they start in, rows of
+//! what is known of files.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+
+use super::{Resident, id};
+use crate::faults::{Fault, planted};
+use crate::index::build::full_build::known_file;
+use crate::index::facts_cache::archive::{self, RowOf};
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileId, FileResolution, Relation};
+use crate::resolve::{Asked, Resolved, Shared};
+use crate::store::KnownRows;
+
+/// How things were, in terms of positions now, and what is known now.
+#[derive(Default)]
+pub(super) struct TakenRows {
+    /// Rows about files, by key.
+    pub(super) rows: KnownRows,
+    /// What was found for files that are gone or other ones.
+    pub(super) replaced: Vec<FileResolution>,
+    /// What was found for the others that were resolved again.
+    pub(super) resolved: Vec<(FileId, FileResolution)>,
+    /// Files that start other relations now.
+    pub(super) related: Vec<FileId>,
+}
+
+/// Stands for a file that is gone: equal to no other.
+const GONE: FileId = FileId(u32::MAX);
+
+impl Resident {
+    /// Puts results in their places, and relations to the files that they start in. Gives what was there before, in terms of positions
+    /// now, and the rows of what is known now.
+    pub(super) fn take_results(
+        &mut self,
+        changed: &[FileId],
+        had_facts: FxHashSet<u32>,
+        facts: Vec<(usize, Arc<FileFacts>, Shared)>,
+        results: Vec<(usize, Resolved)>,
+    ) -> TakenRows {
+        let mut taken = TakenRows::default();
+        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) = Default::default();
+        let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
+        let mut results: BTreeMap<usize, Resolved> = results.into_iter().collect();
+        let facts: BTreeMap<usize, (Arc<FileFacts>, Shared)> =
+            facts.into_iter().map(|(place, facts, shared)| (place, (facts, shared))).collect();
+        let places: BTreeSet<usize> = results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
+        let mut now = Vec::with_capacity(places.len());
+        for place in places {
+            let key = self.tables.key(id(place));
+            let had_any = !is_changed(place) || had_facts.contains(&key);
+            let old = if had_any { self.found(key) } else { FileResolution::default() };
+            let mut found = FileResolution::default();
+            match (results.remove(&place), facts.get(&place)) {
+                (Some(Resolved { mut resolution, asked }), Some((of_file, shared))) => {
+                    if planted(Fault::ShiftedAnswers) && is_changed(place) && !resolution.sites.is_empty() {
+                        resolution.sites.rotate_right(1);
+                    }
+                    let known = known_file(&self.tables, id(place), &resolution, asked);
+                    let has_other_facts = is_changed(place) || self.archive.has_other_facts(key);
+                    let facts = has_other_facts.then_some((&**of_file, shared));
+                    let row = RowOf { key, known: &known, facts, found: &resolution };
+                    taken.rows.push((key, Some(row.bytes(&|file| self.tables.key(file)))));
+                    self.speak(key, known.strays);
+                    if !planted(Fault::StaleFootprint) {
+                        self.asked[place] = known.entry.asked;
+                    }
+                    found = resolution;
+                }
+                _ => {
+                    taken.rows.push((key, Some(archive::row_without_facts())));
+                    self.speak(key, Vec::new());
+                    self.asked[place] = Asked::default();
+                }
+            }
+            homes.extend(self.homes(&old.relations, &found.relations));
+            spoken.insert(key, std::mem::take(&mut found.relations));
+            now.push((place, old, found));
+        }
+        let gone: Vec<u32> = had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
+        for key in gone {
+            let old = self.found(key);
+            homes.extend(self.homes(&old.relations, &[]));
+            self.speak(key, Vec::new());
+            taken.replaced.push(old);
+        }
+        for (place, mut old, mut found) in now {
+            let key = self.tables.key(id(place));
+            found.relations = self.at_home(key, &spoken);
+            self.graph.resolutions[place] = found;
+            if homes.remove(&key) {
+                taken.related.push(id(place));
+            }
+            old.relations = Vec::new();
+            match is_changed(place) {
+                true => taken.replaced.push(old),
+                false => taken.resolved.push((id(place), old)),
+            }
+        }
+        for key in homes {
+            // Files that are gone start nothing any more.
+            if let Some(file) = self.tables.position(key) {
+                self.graph.resolutions[file.0 as usize].relations = self.at_home(key, &spoken);
+                taken.related.push(file);
+            }
+        }
+        taken.related.sort_unstable();
+        taken
+    }
+
+    /// What was found for a file before, in terms of positions now.
+    fn found(&self, key: u32) -> FileResolution {
+        let position = |key: u32| Some(self.tables.position(key).unwrap_or(GONE));
+        // What could not be read is looked at before anything is written.
+        self.archive.found(key, &position).unwrap_or_default()
+    }
+
+    /// A file speaks of relations that start in these others now.
+    fn speak(&mut self, key: u32, strays: Vec<u32>) {
+        for home in self.strays.remove(&key).into_iter().flatten() {
+            if let Some(speakers) = self.speakers.get_mut(&home) {
+                speakers.remove(&key);
+            }
+        }
+        for home in &strays {
+            self.speakers.entry(*home).or_default().insert(key);
+        }
+        if !strays.is_empty() {
+            self.strays.insert(key, strays);
+        }
+    }
+
+    /// The keys of the files in which other relations start, if a file speaks of others than before.
+    fn homes(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
+        let by_home = |relations: &[Relation]| {
+            let mut homes: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
+            for relation in relations {
+                homes.entry(relation.from.file).or_default().insert(*relation);
+            }
+            homes
+        };
+        let (was, is) = (by_home(was), by_home(is));
+        let homes: BTreeSet<FileId> = was.keys().chain(is.keys()).copied().filter(|home| was.get(home) != is.get(home)).collect();
+        homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
+    }
+
+    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken` is what files say now.
+    fn at_home(&self, home: u32, spoken: &BTreeMap<u32, Vec<Relation>>) -> Vec<Relation> {
+        let file = self.tables.position(home);
+        let speakers = self.speakers.get(&home).into_iter().flatten().copied();
+        let mut all = Vec::new();
+        for speaker in std::iter::once(home).chain(speakers) {
+            let said = match spoken.get(&speaker) {
+                Some(said) => said.clone(),
+                None => self.found(speaker).relations,
+            };
+            all.extend(said.into_iter().filter(|relation| Some(relation.from.file) == file));
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

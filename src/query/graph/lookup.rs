@@ -1,0 +1,340 @@
+//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
+
+use std::cell::{OnceCell, RefCell};
+use std::cmp::Reverse;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::model::cancel::CancelToken;
+use crate::model::facts::flags;
+use crate::model::{RelationKind, RepoPath, SymbolKind};
+use crate::query::{QueryError, SiteInfo, SymbolInfo};
+use crate::store::{
+    FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow, Snapshot, StoreError,
+    StoreErrorKind, SymbolKey, SymbolRow,
+};
+
+/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
+const MAX_NESTING: usize = 200;
+
+/// So many files are looked up by their rows before the table of all is made, which takes as long as tens of thousands of rows in a large
+/// store and is of one state of it.
+const MAX_FILE_ROWS: usize = 2_000;
+
+/// Where a file is, and what else most results say of it.
+pub(in crate::query) struct FilePlace {
+    pub(in crate::query) path: RepoPath,
+    pub(in crate::query) language: Option<LanguageKey>,
+    pub(in crate::query) test: bool,
+}
+
+/// See the module.
+pub(in crate::query) struct Lookup<'q> {
+    pub(in crate::query) snapshot: &'q Snapshot,
+    cancel: &'q CancelToken,
+    languages: FxHashMap<LanguageKey, String>,
+    files: RefCell<FxHashMap<FileKey, Rc<FileRow>>>,
+    places: RefCell<FxHashMap<FileKey, Rc<FilePlace>>>,
+    paths: OnceCell<Arc<PathTable>>,
+    order: Arc<KeyOrder>,
+    symbols: RefCell<FxHashMap<SymbolKey, Rc<SymbolRow>>>,
+    names: RefCell<FxHashMap<NameKey, Rc<str>>>,
+    /// By container: its name with those of the containers around it.
+    qualifiers: RefCell<FxHashMap<SymbolKey, Rc<str>>>,
+    relations_from: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
+    relations_to: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
+}
+
+impl<'q> Lookup<'q> {
+    pub(in crate::query) fn new(snapshot: &'q Snapshot, cancel: &'q CancelToken) -> Result<Self, QueryError> {
+        let languages = snapshot.languages()?.into_iter().collect();
+        let lookup = Self {
+            snapshot,
+            cancel,
+            languages,
+            files: RefCell::default(),
+            places: RefCell::default(),
+            paths: snapshot.known_path_table().map_or_else(OnceCell::new, OnceCell::from),
+            order: snapshot.key_order()?,
+            symbols: RefCell::default(),
+            names: RefCell::default(),
+            qualifiers: RefCell::default(),
+            relations_from: RefCell::default(),
+            relations_to: RefCell::default(),
+        };
+        lookup.check()?;
+        Ok(lookup)
+    }
+
+    /// Ends the question if it was withdrawn. Called in every loop.
+    pub(in crate::query) fn check(&self) -> Result<(), QueryError> {
+        if self.cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(()) }
+    }
+
+    /// What decides among rows that rank the same.
+    pub(in crate::query) fn order(&self) -> &KeyOrder {
+        &self.order
+    }
+
+    /// Sorts by rank, and what ranks the same by the place of a symbol of it.
+    fn sort<T: Copy, R: Ord>(
+        &self,
+        items: &mut [T],
+        rank: impl Fn(&T) -> R,
+        of: impl Fn(&T) -> SymbolKey,
+    ) -> Result<(), QueryError> {
+        if self.order.is_by_key() || items.len() < 2 || items.iter().all(|item| self.order.is_in_order(of(item))) {
+            items.sort_by_key(|item| (rank(item), of(item)));
+            return Ok(());
+        }
+        let mut places = FxHashMap::default();
+        for item in items.iter() {
+            self.check()?;
+            let key = of(item);
+            let file = self.snapshot.file_of(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            places.insert(key, self.order.symbol(file, key));
+        }
+        items.sort_by_key(|item| (rank(item), places[&of(item)]));
+        Ok(())
+    }
+
+    /// How many symbols have a name, and how often the most used of them is referred to.
+    pub(in crate::query) fn figures(&self, name: NameKey) -> Result<(u32, u32), QueryError> {
+        let heads = self.snapshot.symbol_heads(name)?;
+        let most = heads.iter().map(|head| head.references).max().unwrap_or_default();
+        Ok((u32::try_from(heads.len()).unwrap_or(u32::MAX), most))
+    }
+
+    /// The symbols of a set of candidates, by path and position.
+    pub(in crate::query) fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut symbols = self.snapshot.candidates(set)?;
+        self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
+        Ok(symbols)
+    }
+
+    pub(in crate::query) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {
+        if let Some(file) = self.files.borrow().get(&key) {
+            return Ok(Rc::clone(file));
+        }
+        self.check()?;
+        let file = Rc::new(self.snapshot.file(key)?.ok_or_else(|| self.dangling("file", key.0))?);
+        self.files.borrow_mut().insert(key, Rc::clone(&file));
+        Ok(file)
+    }
+
+    /// What `look` sees of a file: for questions that look at very many.
+    pub(in crate::query) fn of_file<T>(&self, key: FileKey, look: impl FnOnce(FileMark<'_>) -> T) -> Result<T, QueryError> {
+        if self.paths.get().is_none() && self.files.borrow().len() >= MAX_FILE_ROWS {
+            let table = self.snapshot.path_table()?;
+            return Ok(look(self.paths.get_or_init(|| table).mark(key).ok_or_else(|| self.dangling("file", key.0))?));
+        }
+        match self.paths.get().and_then(|paths| paths.mark(key)) {
+            Some(mark) => Ok(look(mark)),
+            None => Ok(look(self.file(key)?.mark())),
+        }
+    }
+
+    /// Where a file is.
+    pub(in crate::query) fn place(&self, key: FileKey) -> Result<Rc<FilePlace>, QueryError> {
+        if let Some(place) = self.places.borrow().get(&key) {
+            return Ok(Rc::clone(place));
+        }
+        let path = |mark: FileMark<'_>| RepoPath::new(mark.path).map(|path| (path, mark.language, mark.test));
+        let (path, language, test) = self.of_file(key, path)?.ok_or_else(|| self.dangling("file", key.0))?;
+        let place = Rc::new(FilePlace { path, language, test });
+        self.places.borrow_mut().insert(key, Rc::clone(&place));
+        Ok(place)
+    }
+
+    pub(in crate::query) fn symbol(&self, key: SymbolKey) -> Result<Rc<SymbolRow>, QueryError> {
+        if let Some(symbol) = self.symbols.borrow().get(&key) {
+            return Ok(Rc::clone(symbol));
+        }
+        self.check()?;
+        let row = self.snapshot.symbol(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+        Ok(self.remember(row))
+    }
+
+    /// Keeps a row that was read in another way.
+    pub(in crate::query) fn remember(&self, row: SymbolRow) -> Rc<SymbolRow> {
+        let row = Rc::new(row);
+        self.symbols.borrow_mut().insert(row.key, Rc::clone(&row));
+        row
+    }
+
+    pub(in crate::query) fn name(&self, key: NameKey) -> Result<Rc<str>, QueryError> {
+        if let Some(name) = self.names.borrow().get(&key) {
+            return Ok(Rc::clone(name));
+        }
+        let name: Rc<str> = Rc::from(self.snapshot.name(key)?);
+        self.names.borrow_mut().insert(key, Rc::clone(&name));
+        Ok(name)
+    }
+
+    /// The name of a language; empty for none.
+    pub(in crate::query) fn language(&self, key: Option<LanguageKey>) -> &str {
+        key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
+    }
+
+    /// The key of a language by its name; an error that lists the names if there is none.
+    pub(super) fn language_key(&self, name: &str) -> Result<LanguageKey, QueryError> {
+        let mut known: Vec<&str> = self.languages.values().map(String::as_str).collect();
+        known.sort_unstable();
+        self.languages.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(key, _)| *key).ok_or_else(|| {
+            QueryError::InvalidParameter {
+                parameter: "language",
+                reason: format!("no language `{name}`; there are {}", known.join(", ")),
+            }
+        })
+    }
+
+    /// The symbols around a symbol, outermost first.
+    pub(in crate::query) fn containers(&self, symbol: &SymbolRow) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+        let mut containers = Vec::new();
+        let mut next = symbol.container;
+        while let Some(key) = next.filter(|_| containers.len() < MAX_NESTING) {
+            let container = self.symbol(key)?;
+            next = container.container;
+            containers.push(container);
+        }
+        containers.reverse();
+        Ok(containers)
+    }
+
+    /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
+    pub(in crate::query) fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
+        let (mut next, mut inner, mut around) = (container, Vec::new(), None);
+        while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
+            around = self.qualifiers.borrow().get(&key).map(Rc::clone);
+            if around.is_some() {
+                break;
+            }
+            let own = self.snapshot.named_inside(key)?.ok_or_else(|| self.dangling("symbol", key.0))?;
+            next = own.container;
+            inner.push((key, own.name));
+        }
+        for (key, name) in inner.into_iter().rev() {
+            let qualifier: Rc<str> =
+                around.map_or_else(|| Rc::from(&*name), |around: Rc<str>| Rc::from(format!("{around}.{name}")));
+            self.qualifiers.borrow_mut().insert(key, Rc::clone(&qualifier));
+            around = Some(qualifier);
+        }
+        Ok(around.unwrap_or_default())
+    }
+
+    pub(in crate::query) fn is_test(&self, symbol: &SymbolRow) -> Result<bool, QueryError> {
+        Ok(symbol.flags & flags::TEST != 0 || self.of_file(symbol.file, |file| file.test)?)
+    }
+
+    /// What a result says of a symbol. A symbol of a test file counts as test code.
+    pub(in crate::query) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
+        let file = self.place(symbol.file)?;
+        Ok(SymbolInfo {
+            key: symbol.key,
+            path: file.path.clone(),
+            name: symbol.name_text.to_string(),
+            container: self.qualifier(symbol.container)?.to_string(),
+            kind: symbol.kind,
+            language: self.language(file.language).to_owned(),
+            first_line: symbol.extent.start.line,
+            last_line: symbol.extent.end.line,
+            name_at: symbol.name_at,
+            signature: symbol.signature.to_string(),
+            doc: symbol.doc.to_string(),
+            visibility: symbol.visibility,
+            flags: symbol.flags | if file.test { flags::TEST } else { 0 },
+            references: symbol.references,
+        })
+    }
+
+    pub(in crate::query) fn info_of(&self, key: SymbolKey) -> Result<SymbolInfo, QueryError> {
+        self.info(&*self.symbol(key)?)
+    }
+
+    pub(in crate::query) fn site(&self, site: &SiteRow) -> Result<SiteInfo, QueryError> {
+        Ok(SiteInfo {
+            path: self.place(site.file)?.path.clone(),
+            at: site.at,
+            kind: site.kind,
+            name: self.name(site.name)?.to_string(),
+            verdict: site.verdict,
+            step: site.step,
+        })
+    }
+
+    /// The relations that start at a symbol: by kind, then by the path and position of the other symbol.
+    pub(in crate::query) fn relations_from(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+        if let Some(known) = self.relations_from.borrow().get(&symbol) {
+            return Ok(Rc::clone(known));
+        }
+        let mut relations = self.snapshot.relations_from(symbol)?;
+        self.sort(&mut relations, |relation| relation.kind, |relation| relation.to)?;
+        let relations: Rc<[RelationRow]> = relations.into();
+        self.relations_from.borrow_mut().insert(symbol, Rc::clone(&relations));
+        Ok(relations)
+    }
+
+    /// The relations that end at a symbol: by kind, then by the path and position of the other symbol.
+    pub(in crate::query) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
+        if let Some(known) = self.relations_to.borrow().get(&symbol) {
+            return Ok(Rc::clone(known));
+        }
+        let mut relations = self.snapshot.relations_to(symbol)?;
+        self.sort(&mut relations, |relation| relation.kind, |relation| relation.from)?;
+        let relations: Rc<[RelationRow]> = relations.into();
+        self.relations_to.borrow_mut().insert(symbol, Rc::clone(&relations));
+        Ok(relations)
+    }
+
+    /// A symbol with the declarations of the same thing, itself first: what one means who asks for either.
+    pub(in crate::query) fn same_thing(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut group = vec![symbol];
+        let mut next = 0;
+        while let Some(&key) = group.get(next) {
+            next += 1;
+            let (to, from) = (self.relations_from(key)?, self.relations_to(key)?);
+            let to = to.iter().map(|relation| (relation.kind, relation.to));
+            for (kind, other) in to.chain(from.iter().map(|relation| (relation.kind, relation.from))) {
+                if kind == RelationKind::Defines && !group.contains(&other) {
+                    group.push(other);
+                }
+            }
+        }
+        Ok(group)
+    }
+
+    /// The constructors of a type, by path and position.
+    pub(in crate::query) fn constructors_of(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut constructors = self.snapshot.kinds_in(container, SymbolKind::Constructor)?;
+        self.sort(&mut constructors, |_| (), |symbol| *symbol)?;
+        Ok(constructors)
+    }
+
+    /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,
+    /// not what its header declares), else the innermost around it.
+    pub(in crate::query) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
+        let size = |symbol: &SymbolRow| symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte);
+        let named_here = symbols.iter().filter(|symbol| symbol.name_at.line == line);
+        // Of equals, the first.
+        named_here.min_by_key(|symbol| Reverse(size(symbol))).or_else(|| {
+            let around = |symbol: &&SymbolRow| symbol.extent.start.line <= line && line <= symbol.extent.end.line;
+            symbols.iter().filter(around).min_by_key(|symbol| size(symbol))
+        })
+    }
+
+    fn dangling(&self, what: &str, key: u32) -> QueryError {
+        QueryError::Store(StoreError {
+            kind: StoreErrorKind::Corrupt,
+            attempt: "reading store",
+            path: self.snapshot.store().path().to_owned(),
+            detail: format!("it names {what} {key}, which it does not have"),
+        })
+    }
+}
+
+/// Whether two paths are one, or the second ends with the first at a `/`.
+pub(in crate::query) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
+    path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+}

@@ -1,0 +1,192 @@
+//! Names that are a text but for a few errors in typing, among many names in order: what was found out about the beginning of a
+//! name holds for all that begin alike. Knows no store.
+
+use std::collections::BTreeSet;
+
+use super::text;
+use crate::store::NameParts;
+
+/// Letters of a part that is looked up.
+const LETTERS: usize = 3;
+
+/// A text, and how far the name that was looked at last is from it.
+pub(in crate::query) struct Near {
+    text: String,
+    wanted: Vec<char>,
+    at_most: usize,
+    /// For each beginning of the last name, as far as it was looked at: the distances to each beginning of the text.
+    rows: Vec<usize>,
+    /// How many letters of the last name have a row.
+    known: usize,
+    /// After so many letters of the last name it was clear that no name with that beginning is near.
+    hopeless_from: Option<usize>,
+}
+
+impl Near {
+    /// Nothing looked at yet; so many errors are forgiven, counted as by `text::distance`.
+    pub(in crate::query) fn new(text: &str, at_most: usize) -> Self {
+        let wanted: Vec<char> = text.chars().map(|letter| letter.to_ascii_lowercase()).collect();
+        let rows = (0..=wanted.len()).collect();
+        Self { text: text.to_owned(), wanted, at_most, rows, known: 0, hopeless_from: None }
+    }
+
+    /// The number of errors in a name whose first `shared` bytes are those of the name before; none if there are too many.
+    pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
+        self.known = self.known.min(shared);
+        if self.hopeless_from.is_some_and(|from| from <= shared) {
+            return None;
+        }
+        self.hopeless_from = None;
+        if !name.is_ascii() {
+            // Its letters are no bytes: nothing is known for the next.
+            self.known = 0;
+            return text::distance(name, &self.text, self.at_most);
+        }
+        if name.len().abs_diff(self.wanted.len()) > self.at_most {
+            return None;
+        }
+        if !self.add_rows(name.as_bytes()) {
+            return None;
+        }
+        let width = self.wanted.len() + 1;
+        Some(self.rows[name.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
+    }
+
+    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes are those of what was looked at before.
+    pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
+        self.known = self.known.min(shared);
+        if self.hopeless_from.is_some_and(|from| from <= shared) {
+            return false;
+        }
+        self.hopeless_from = None;
+        if !beginning.is_ascii() {
+            self.known = 0;
+            return true;
+        }
+        self.add_rows(beginning.as_bytes())
+    }
+
+    /// Makes the rows that are missing; gives whether names that begin so may be near.
+    fn add_rows(&mut self, letters: &[u8]) -> bool {
+        let width = self.wanted.len() + 1;
+        for row in self.known..letters.len() {
+            let least = self.add_row(letters, row, width);
+            self.known = row + 1;
+            if least > self.at_most {
+                self.hopeless_from = Some(self.known);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Writes the row of the beginning that ends with the letter at `row`; gives its least number.
+    fn add_row(&mut self, letters: &[u8], row: usize, width: usize) -> usize {
+        let letter = |at: usize| char::from(letters[at].to_ascii_lowercase());
+        let (last, own) = (row * width, (row + 1) * width);
+        self.rows.truncate(own);
+        self.rows.push(row + 1);
+        let mut least = row + 1;
+        for column in 0..self.wanted.len() {
+            let is_other = usize::from(letter(row) != self.wanted[column]);
+            let mut best =
+                (self.rows[last + column] + is_other).min(self.rows[last + column + 1] + 1).min(self.rows[own + column] + 1);
+            if row > 0 && column > 0 && letter(row) == self.wanted[column - 1] && letter(row - 1) == self.wanted[column] {
+                best = best.min(self.rows[last - width + column - 1] + 1);
+            }
+            self.rows.push(best);
+            least = least.min(best);
+        }
+        least
+    }
+}
+
+/// What a name has in it that is a text but for so many errors in typing, or less.
+///
+/// An error spoils one part of the text, so that of one part more than there are errors one is as it was; if that is the first one,
+/// the name begins with it. Only letters that are swapped where two parts meet spoil both: that is the text with them swapped, with an
+/// error less.
+pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
+    let mut parts = NameSplit::default();
+    parts.add(&text.chars().collect::<Vec<char>>(), errors);
+    let named = parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
+    parts.first.iter().fold(named, |named, part| named.or_beginning_with(part))
+}
+
+#[derive(Default)]
+struct NameSplit {
+    first: BTreeSet<String>,
+    inside: BTreeSet<String>,
+}
+
+impl NameSplit {
+    fn add(&mut self, text: &[char], errors: usize) {
+        // Parts are looked up by three letters, a beginning by any number.
+        let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
+        let cuts: Vec<usize> = (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
+        self.first.insert(text[..cuts[0]].iter().collect());
+        self.inside.extend(cuts.windows(2).map(|cut| text[cut[0]..cut[1]].iter().collect()));
+        for &cut in cuts[..errors].iter().filter(|cut| **cut > 0) {
+            let mut swapped = text.to_vec();
+            swapped.swap(cut - 1, cut);
+            self.add(&swapped, errors - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_at_many_names_in_order_is_looking_at_each() {
+        let letters = ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
+        let mut names: Vec<String> = Vec::new();
+        for one in letters {
+            for two in letters {
+                for three in letters {
+                    names.push(format!("{one}{two}{three}"));
+                }
+            }
+        }
+        names.sort();
+        let mut found = 0;
+        for (text, at_most) in [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)] {
+            let mut near = Near::new(text, at_most);
+            let mut before = "";
+            for name in &names {
+                let shared = name.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+                let expected = text::distance(name, text, at_most);
+                assert_eq!(near.look(name, shared), expected, "{text} {name} after {before}");
+                found += usize::from(expected.is_some());
+                before = name;
+            }
+        }
+        assert!(found > 10, "{found}");
+    }
+
+    #[test]
+    fn what_is_near_has_a_part_as_it_was() {
+        let mut near = vec!["configure".to_owned()];
+        let text = near[0].clone();
+        for errors in 1..=2 {
+            let mut parts = NameSplit::default();
+            parts.add(&text.chars().collect::<Vec<char>>(), errors);
+            let NameSplit { first, inside } = parts;
+            for before in std::mem::take(&mut near) {
+                for at in 0..before.len() {
+                    let (head, tail) = before.split_at(at);
+                    near.extend([format!("{head}#{tail}"), format!("{head}{}", &tail[1..]), format!("{head}#{}", &tail[1..])]);
+                    if tail.len() > 1 {
+                        near.push(format!("{head}{}{}{}", &tail[1..2], &tail[..1], &tail[2..]));
+                    }
+                }
+            }
+            for name in near.iter().filter(|name| text::distance(name, &text, errors).is_some()) {
+                let has_part = inside.iter().any(|part| name.contains(part)) || first.iter().any(|part| name.starts_with(part));
+                assert!(has_part, "{name}: {first:?} {inside:?}");
+            }
+            assert!(near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3), "{first:?} {inside:?}");
+        }
+    }
+}

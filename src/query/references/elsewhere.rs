@@ -1,0 +1,168 @@
+//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have its name in text that no
+//! reference accounts for (comments, templates, build files, languages that are not read, bodies that were not understood).
+//!
+//! A count of zero says that no reference leads to a symbol. It is a fact about the program only together with this.
+
+use std::time::{Duration, Instant};
+
+use grep_searcher::{BinaryDetection, SearcherBuilder};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::grammar::{self, Tier};
+use crate::model::cancel::CancelToken;
+use crate::model::{RepoPath, SiteKind, Verdict};
+use crate::query::graph::lookup::Lookup;
+use crate::query::grep::{GrepParams, Matches, is_text, matcher, parallel, search_file};
+use crate::query::{QueryError, ReadFile, SiteInfo, SymbolInfo};
+use crate::store::{FileRow, NameKey, SiteRow, SiteTarget, Snapshot, SymbolKey};
+
+/// How long text is searched. What is left then is counted, and said.
+pub const TIME: Duration = Duration::from_millis(500);
+/// Files with the name that are looked at line by line.
+pub const MOST_FILES: usize = 200;
+
+/// A reference that is no call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Value {
+    /// The reference.
+    pub site: SiteInfo,
+    /// The symbol around it; none at the top of a file.
+    pub enclosing: Option<SymbolInfo>,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Elsewhere {
+    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in order of place.
+    pub values: Vec<Value>,
+    /// Lines with the name that no symbol of that name and no reference accounts for: files without a language first, then by path.
+    pub lines: Vec<(RepoPath, u32)>,
+    /// Files that could not be searched in time.
+    pub unsearched: u64,
+    /// The language of the symbol, if its references are not read: that none was found says nothing then.
+    pub not_read: Option<String>,
+}
+
+impl Elsewhere {
+    /// Whether no value and no unaccounted line was found, and all text was searched.
+    pub fn is_nowhere(&self) -> bool {
+        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0 && self.not_read.is_none()
+    }
+}
+
+/// Looks for what questions about the references of symbols have not found. The text is searched once for a name.
+pub struct ElsewhereSearch<'q> {
+    snapshot: &'q Snapshot,
+    files: &'q dyn ReadFile,
+    cancel: &'q CancelToken,
+    /// Name -> lines, and files that were not searched.
+    lines: FxHashMap<NameKey, (Vec<(RepoPath, u32)>, u64)>,
+}
+
+impl<'q> ElsewhereSearch<'q> {
+    /// Nothing is looked for yet.
+    pub fn new(snapshot: &'q Snapshot, files: &'q dyn ReadFile, cancel: &'q CancelToken) -> Self {
+        Self { snapshot, files, cancel, lines: FxHashMap::default() }
+    }
+
+    /// What there is of symbols that have one name.
+    pub fn of(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
+        let lookup = Lookup::new(self.snapshot, self.cancel)?;
+        let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
+        let symbol = lookup.symbol(first)?;
+        let (name, language) = (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
+        if !self.lines.contains_key(&name) {
+            let found = lines(&lookup, self.files, name, self.cancel)?;
+            self.lines.insert(name, found);
+        }
+        let (lines, unsearched) = self.lines[&name].clone();
+        let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
+        Ok(Elsewhere { values: values(&lookup, symbols)?, lines, unsearched, not_read })
+    }
+}
+
+/// The references to symbols that are neither calls nor imports.
+fn values(lookup: &Lookup<'_>, symbols: &[SymbolKey]) -> Result<Vec<Value>, QueryError> {
+    let mut values = Vec::new();
+    for &symbol in symbols {
+        for key in lookup.same_thing(symbol)? {
+            for site in lookup.snapshot.sites_to(key)?.iter().filter(|site| is_value(site.kind)) {
+                let enclosing = site.enclosing.map(|key| lookup.info_of(key)).transpose()?;
+                values.push(Value { site: lookup.site(site)?, enclosing });
+            }
+        }
+    }
+    values.sort_by(|a, b| (&a.site.path, a.site.at).cmp(&(&b.site.path, b.site.at)));
+    values.dedup();
+    Ok(values)
+}
+
+/// The lines with a name that nothing accounts for, and how many files were not searched.
+fn lines(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    name: NameKey,
+    cancel: &CancelToken,
+) -> Result<(Vec<(RepoPath, u32)>, u64), QueryError> {
+    let text = lookup.name(name)?.to_string();
+    let (mut found, mut looked_at, mut unsearched) = (Vec::new(), 0, 0);
+    if text.is_empty() {
+        return Ok((found, unsearched));
+    }
+    let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
+    let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
+    let searching = || {
+        let matcher = matcher.clone();
+        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        move |file: &FileRow| {
+            if begun.elapsed() > TIME {
+                return None;
+            }
+            let bytes = files.read(&file.path).ok()?;
+            search_file(&mut searcher, &matcher, &bytes, cancel, file).ok()
+        }
+    };
+    let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
+        lookup.check()?;
+        let Some(matches) = matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES) else {
+            unsearched += 1;
+            return Ok(());
+        };
+        if !matches.places.is_empty() && !matches.is_binary {
+            looked_at += 1;
+            let known = accounted(lookup, file, name)?;
+            let unknown = matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
+            found.extend(unknown.map(|line| (file.path.clone(), line)));
+        }
+        Ok(())
+    };
+    parallel::in_order(&rows, cancel, searching, &mut take)?;
+    Ok((found, unsearched))
+}
+
+/// Whether a reference may hand the symbol on to somebody who calls it.
+fn is_value(kind: SiteKind) -> bool {
+    !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
+}
+
+/// The files with text: those whose references no language reads first, since all of what they say is unknown.
+fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
+    let is_read = |file: &FileRow| grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure);
+    rows.retain(is_text);
+    rows.sort_by_cached_key(|file| (is_read(file), file.path.clone()));
+    rows
+}
+
+/// The lines of a file in which a symbol has the name, or a reference whose target is known.
+fn accounted(lookup: &Lookup<'_>, file: &FileRow, name: NameKey) -> Result<FxHashSet<u32>, QueryError> {
+    let mut lines = FxHashSet::default();
+    if file.symbols + file.sites == 0 {
+        return Ok(lines);
+    }
+    let symbols = lookup.snapshot.symbols_of(file)?;
+    lines.extend(symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line));
+    let sites = lookup.snapshot.sites_of(file)?;
+    let is_known = |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
+    lines.extend(sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line));
+    Ok(lines)
+}

@@ -1,0 +1,362 @@
+//! Which of several overloads a call means: those that the arguments can be passed to, and of these the most specific one.
+
+use crate::grammar::Conversions;
+use crate::model::SymbolKind;
+use crate::model::facts::flags;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::types::builtin_types::last_segment;
+use crate::resolve::types::ty::ARRAY;
+use crate::resolve::types::ty::Ty;
+use crate::resolve::{Resolver, Symbols};
+use std::rc::Rc;
+
+/// So many overloads are compared each with each; of more, each with the best so far.
+const COMPARED: usize = 32;
+
+/// How a value can be passed where a type is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Passing {
+    /// It has that very type.
+    Same,
+    /// Its type derives from that type, or is wide enough in it.
+    Derived,
+    /// Too little is known to say.
+    Open,
+    /// It is put into an object, or taken out of one.
+    Boxed,
+    /// Nothing says that it can, and nothing that it cannot.
+    Unlikely,
+    /// It cannot.
+    Never,
+}
+
+/// A callable that is looked at, with the types of its parameters, one an argument.
+struct Candidate {
+    symbol: SymbolRef,
+    params: Vec<Ty>,
+    /// The worst way in which an argument is passed.
+    worst: Passing,
+    /// Arguments are gathered into its last parameter.
+    gathers: bool,
+}
+
+impl Resolver<'_, '_> {
+    /// Of several callables those that the arguments fit best, as far as types are known.
+    pub(super) fn closest(&mut self, file: FileId, symbols: Symbols, args: &[Ty]) -> Symbols {
+        let mut left: Vec<Candidate> = Vec::new();
+        for symbol in &symbols {
+            if !self.budget.take(1) {
+                return symbols;
+            }
+            left.extend(self.candidate(file, *symbol, args));
+        }
+        if left.is_empty() {
+            return symbols;
+        }
+        // First without boxing, then with it, then by gathering; what is open may be any of these.
+        let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
+            (true, _) => 3,
+            (false, Passing::Unlikely) => 2,
+            (false, Passing::Boxed) => 1,
+            (false, _) => 0,
+        };
+        if let Some(least) = left.iter().map(rank).min() {
+            left.retain(|candidate| rank(candidate) == least);
+        }
+        let all = 0..left.len();
+        let mut is_as_specific =
+            |one: usize, other: usize| one == other || self.is_as_specific(file, &left[one], &left[other], args);
+        let most_specific: Vec<usize> = if left.len() <= COMPARED {
+            all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
+        } else {
+            // One that is as specific as all others is left when each in turn gives way to one that it is not as specific as.
+            let best = all.clone().reduce(|best, next| if is_as_specific(best, next) { best } else { next }).unwrap_or(0);
+            let is_best = all.clone().all(|other| is_as_specific(best, other));
+            all.filter(|&one| is_best && is_as_specific(one, best)).collect()
+        };
+        match most_specific[..] {
+            [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
+            // What is declared the same twice is left open by types; a definition stands before what it overrides.
+            _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
+        }
+    }
+
+    fn candidate(&mut self, file: FileId, symbol: SymbolRef, args: &[Ty]) -> Option<Candidate> {
+        let declared = self.parameter_types(symbol);
+        let is_variadic = self.program.symbol(symbol).arity.1 == u16::MAX && !declared.is_empty();
+        let mut gathers = false;
+        if is_variadic {
+            let whole = declared.len() == args.len()
+                && declared.last().zip(args.last()).is_some_and(|(param, arg)| {
+                    self.passing(file, param, arg) < Passing::Boxed && (arg.is_known() || !self.is_closed(file))
+                });
+            gathers = !whole;
+        }
+        let params: Vec<Ty> = (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
+        let mut worst = Passing::Same;
+        for (param, arg) in params.iter().zip(args) {
+            worst = worst.max(self.passing(file, param, arg));
+        }
+        (worst != Passing::Never).then_some(Candidate { symbol, params, worst, gathers })
+    }
+
+    fn is_closed(&self, file: FileId) -> bool {
+        self.program.known(file).language.manifest.conversions.top.is_some()
+    }
+
+    pub(in crate::resolve) fn parameter_types(&mut self, symbol: SymbolRef) -> Rc<[Ty]> {
+        if let Some(known) = self.parameters.get(&symbol) {
+            return known.clone();
+        }
+        let params = self.program.symbol(symbol).params;
+        let bindings = self.program.known(symbol.file).facts.bindings.as_slice();
+        let types: Rc<[Ty]> = bindings[params.range()].iter().map(|param| self.instance_of_expr(symbol.file, param.ty)).collect();
+        self.parameters.insert(symbol, types.clone());
+        types
+    }
+
+    /// Whether one callable takes nothing that the other would not take, where the arguments tell them apart.
+    fn is_as_specific(&mut self, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
+        one.params
+            .iter()
+            .zip(&other.params)
+            .zip(args)
+            .all(|((one, other), arg)| one == other || (arg.is_known() && self.passing(file, other, one) <= Passing::Derived))
+    }
+
+    /// How a value of type `given` can be passed as `wanted`.
+    fn passing(&mut self, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+        let rules = &self.program.known(file).language.manifest.conversions;
+        if !wanted.is_known() || !given.is_known() {
+            return Passing::Open;
+        }
+        if wanted == given {
+            return Passing::Same;
+        }
+        match (wanted, given) {
+            (Ty::Union(parts), _) => {
+                let all = parts.iter().map(|part| self.passing(file, part, given));
+                all.max().unwrap_or(Passing::Open)
+            }
+            (_, Ty::Union(parts)) => {
+                let all = parts.iter().map(|part| self.passing(file, wanted, part));
+                all.max().unwrap_or(Passing::Open)
+            }
+            (_, Ty::Builtin(null, _)) if rules.null.as_deref() == Some(&**null) => match primitive(rules, wanted) {
+                true => Passing::Never,
+                false => Passing::Derived,
+            },
+            (Ty::Param(of, binding), _) => {
+                let bound = self.program.known(*of).binding(*binding).ty;
+                let limit = if bound.is_some() { self.instance_of_expr(*of, bound) } else { Ty::Unknown };
+                match limit {
+                    Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
+                        true => Passing::Boxed,
+                        false => Passing::Derived,
+                    },
+                    limit => self.passing(file, &limit, given).max(Passing::Derived),
+                }
+            }
+            (_, Ty::Param(of, binding)) => {
+                let bound = self.program.known(*of).binding(*binding).ty;
+                match (bound.is_some(), &rules.top) {
+                    (true, _) => {
+                        let limit = self.instance_of_expr(*of, bound);
+                        if matches!(limit, Ty::Param(..)) { Passing::Open } else { self.passing(file, wanted, &limit) }
+                    }
+                    (false, Some(top)) => self.passing(file, wanted, &Ty::builtin(top, &[])),
+                    (false, None) => Passing::Open,
+                }
+            }
+            (Ty::Instance(wanted, _), Ty::Instance(given, _)) => self.passing_project(*wanted, *given),
+            (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => self.passing_closure(rules, wanted),
+            (Ty::Builtin(wanted, inner), Ty::Builtin(given, held)) if &**wanted == ARRAY && &**given == ARRAY => {
+                let (Some(inner), Some(held)) = (inner.first(), held.first()) else { return Passing::Open };
+                match self.passing(file, inner, held) {
+                    Passing::Derived if primitive(rules, held) || primitive(rules, inner) => Passing::Never,
+                    Passing::Boxed if rules.top.is_some() => Passing::Never,
+                    passing => passing,
+                }
+            }
+            (_, Ty::Instance(given, _)) => self.passing_outside(rules, wanted, *given),
+            (Ty::Instance(..), _) => match outside_name(given) {
+                Some(_) if rules.top.is_some() => Passing::Never,
+                Some(_) => Passing::Unlikely,
+                None => Passing::Open,
+            },
+            _ => match (outside_name(wanted), outside_name(given)) {
+                (Some(wanted), Some(given)) => passing_names(rules, wanted, given),
+                _ => Passing::Open,
+            },
+        }
+    }
+
+    fn passing_project(&mut self, wanted: SymbolRef, given: SymbolRef) -> Passing {
+        if wanted == given {
+            return Passing::Same;
+        }
+        let hierarchy = self.hierarchy(given);
+        match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
+            true => Passing::Derived,
+            false if hierarchy.open || !hierarchy.outside.is_empty() && self.is_outside_base(wanted) => Passing::Unlikely,
+            false => Passing::Never,
+        }
+    }
+
+    /// Whether types outside may derive from a type of the repository: only if nothing is known of where they end.
+    fn is_outside_base(&self, symbol: SymbolRef) -> bool {
+        !self.is_closed(symbol.file)
+    }
+
+    fn passing_closure(&mut self, rules: &Conversions, wanted: &Ty) -> Passing {
+        match wanted {
+            Ty::Instance(symbol, _) => match self.program.symbol(*symbol).kind {
+                SymbolKind::Interface | SymbolKind::TypeAlias => Passing::Derived,
+                _ if rules.top.is_some() => Passing::Never,
+                _ => Passing::Unlikely,
+            },
+            _ if primitive(rules, wanted) => Passing::Never,
+            Ty::Builtin(name, _) if &**name == ARRAY => Passing::Never,
+            _ => match outside_name(wanted) {
+                Some(name) if rules.supertypes.contains_key(name) || rules.top.as_deref() == Some(name) => Passing::Never,
+                _ => Passing::Open,
+            },
+        }
+    }
+
+    /// A value of a type of the repository, where a type from outside is wanted.
+    fn passing_outside(&mut self, rules: &Conversions, wanted: &Ty, given: SymbolRef) -> Passing {
+        let Some(wanted_name) = outside_name(wanted) else { return Passing::Open };
+        if rules.top.as_deref() == Some(wanted_name) {
+            return Passing::Derived;
+        }
+        if primitive(rules, wanted) || wanted_name == ARRAY {
+            return if rules.top.is_some() { Passing::Never } else { Passing::Unlikely };
+        }
+        let hierarchy = self.hierarchy(given);
+        let mut all_known = !hierarchy.open;
+        for base in &hierarchy.outside {
+            match passing_names(rules, wanted_name, last_segment(base)) {
+                Passing::Same | Passing::Derived => return Passing::Derived,
+                Passing::Never => {}
+                _ => all_known = false,
+            }
+        }
+        if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
+    }
+
+    /// Whether a member of a derived type takes the place of one of a base: it takes the same types.
+    pub(in crate::resolve) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
+        if self.program.symbol(own).arity != self.program.symbol(base).arity {
+            return false;
+        }
+        let (own, base) = (self.parameter_types(own), self.parameter_types(base));
+        own.len() == base.len()
+            && own.iter().zip(base.iter()).all(|(own, base)| {
+                let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
+                open(own) || open(base) || outline(own) == outline(base)
+            })
+    }
+
+    /// Joins the members of a base to those of the types derived from it, without those that are overridden.
+    pub(in crate::resolve) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
+        for base in of_base {
+            if !members.contains(base) && !members.clone().iter().any(|own| self.overrides(*own, *base)) {
+                members.push(*base);
+            }
+        }
+    }
+
+    /// A definition stands for its declarations.
+    pub(in crate::resolve) fn defined(&self, symbols: &mut Symbols) {
+        let is_definition = |symbol: &SymbolRef| self.program.symbol(*symbol).flags & flags::DECLARATION == 0;
+        if symbols.len() > 1 && symbols.iter().any(is_definition) {
+            symbols.retain(|symbol| is_definition(symbol));
+        }
+    }
+}
+
+/// A type without its arguments, which do not tell overloads apart.
+fn outline(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Instance(symbol, _) => Ty::instance(*symbol),
+        Ty::Builtin(name, inner) if &**name == ARRAY => match inner.first() {
+            Some(Ty::Param(..)) | None => Ty::builtin(ARRAY, &[]),
+            Some(inner) => Ty::builtin(ARRAY, &[outline(inner)]),
+        },
+        Ty::Builtin(name, _) | Ty::External(name) => Ty::builtin(last_segment(name), &[]),
+        other => other.clone(),
+    }
+}
+
+/// The type of the parameter that takes the argument at a position.
+fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
+    match declared.get(position) {
+        Some(param) if !gathers || position + 1 < declared.len() => param.clone(),
+        _ => match declared.last() {
+            Some(Ty::Builtin(name, item)) if gathers && &**name == ARRAY => item.first().cloned().unwrap_or(Ty::Unknown),
+            _ => Ty::Unknown,
+        },
+    }
+}
+
+fn primitive(rules: &Conversions, ty: &Ty) -> bool {
+    matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
+}
+
+/// The name of a type that is not of the repository. What a call or member outside gives is not known by its name.
+fn outside_name(ty: &Ty) -> Option<&str> {
+    match ty {
+        Ty::Builtin(name, _) => Some(name),
+        Ty::External(name) => {
+            let last = last_segment(name);
+            (!last.ends_with(')') && last.starts_with(char::is_uppercase)).then_some(last)
+        }
+        _ => None,
+    }
+}
+
+fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
+    if wanted == given {
+        return Passing::Same;
+    }
+    if rules.top.is_none() {
+        return Passing::Unlikely;
+    }
+    let (boxed, unboxed) = (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
+    if rules.boxes.contains_key(wanted) {
+        return match (boxed, unboxed) {
+            (Some(_), _) if rules.widening.get(given).is_some_and(|wider| wider.iter().any(|name| name == wanted)) => {
+                Passing::Derived
+            }
+            (None, Some((primitive, _))) if passing_names(rules, wanted, primitive) <= Passing::Derived => Passing::Boxed,
+            _ => Passing::Never,
+        };
+    }
+    if let Some(object) = boxed {
+        return if passing_names(rules, wanted, object) <= Passing::Derived { Passing::Boxed } else { Passing::Never };
+    }
+    if rules.top.as_deref() == Some(wanted) {
+        return Passing::Derived;
+    }
+    let mut all_known = true;
+    let mut waiting = vec![given];
+    let mut seen = vec![given];
+    while let Some(next) = waiting.pop() {
+        match rules.supertypes.get(next) {
+            Some(above) => {
+                for name in above {
+                    if name == wanted {
+                        return Passing::Derived;
+                    }
+                    if !seen.contains(&name.as_str()) {
+                        seen.push(name);
+                        waiting.push(name);
+                    }
+                }
+            }
+            None => all_known &= rules.top.as_deref() == Some(next) || next == ARRAY,
+        }
+    }
+    if all_known { Passing::Never } else { Passing::Unlikely }
+}

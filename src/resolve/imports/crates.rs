@@ -1,0 +1,285 @@
+//! Crate trees: modules start at the root files of a crate; a child module is a file beside its parent, in its parent's
+//! folder, where a decorator says, or written inside its parent.
+
+mod packages;
+
+use super::{Modules, normal};
+use crate::grammar::Language;
+use crate::model::RepoPath;
+use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
+use crate::model::graph::FileId;
+use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::units::unit::Unit;
+use crate::resolve::workspace::tables::Tables;
+use crate::resolve::{Name, Program};
+use packages::Package;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// The trees of all crates.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct CrateIndex {
+    /// Packages; those in deeper folders come first.
+    packages: Vec<Package>,
+    places: FxHashMap<FileId, TreePlace>,
+}
+
+/// Where a file stands in a tree of modules.
+#[derive(Clone, Copy, Debug)]
+struct TreePlace {
+    root: FileId,
+    /// The file that names it as a child, and the scope in which it does.
+    parent: Option<(FileId, ScopeId)>,
+    package: Option<usize>,
+}
+
+impl CrateIndex {
+    pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
+        let files = &tables.files;
+        let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
+        let is_here = |language: &Language| language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree;
+        let ids: Vec<FileId> = tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
+        let mut roots: Vec<FileId> = index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
+        let is_root = |id: &&FileId| {
+            let name = files[id.0 as usize].path.file_name();
+            let rules = tables.language(**id).map(|language| &language.manifest.modules.roots);
+            rules.is_some_and(|roots| roots.iter().any(|root| root.rsplit('/').next() == Some(name)))
+        };
+        roots.extend(ids.iter().filter(is_root).copied());
+        for root in roots {
+            index.grow(modules, tables, root);
+        }
+        // Files that no root leads to are roots of their own, those highest up first.
+        let mut left: Vec<FileId> = ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
+        left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
+        for file in left {
+            index.grow(modules, tables, file);
+        }
+        index
+    }
+
+    fn grow(&mut self, modules: &Modules, tables: &Tables, root: FileId) {
+        let files = &tables.files;
+        if self.places.contains_key(&root) {
+            return;
+        }
+        let package = self.package_at(&files[root.0 as usize].path);
+        self.places.insert(root, TreePlace { root, parent: None, package });
+        let mut waiting = vec![root];
+        while let Some(file) = waiting.pop() {
+            let Some(unit) = &tables.unit(file) else { continue };
+            for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
+                let name = unit.text(import.item);
+                let path = &files[file.0 as usize].path;
+                let Some(child) = child_file(modules, unit, path, file == root, import, name) else { continue };
+                if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
+                    entry.insert(TreePlace { root, parent: Some((file, import.scope)), package });
+                    waiting.push(child);
+                }
+            }
+        }
+    }
+
+    fn package_at(&self, path: &RepoPath) -> Option<usize> {
+        let inside = |package: &Package| {
+            package.folder.is_empty()
+                || path.as_str().strip_prefix(package.folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        self.packages.iter().position(inside)
+    }
+
+    /// The root file of the crate that a file belongs to.
+    pub(in crate::resolve) fn root(&self, file: FileId) -> FileId {
+        self.places.get(&file).map_or(file, |place| place.root)
+    }
+
+    /// The file and scope that name a file as a child module.
+    pub(in crate::resolve) fn parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
+        self.places.get(&file)?.parent
+    }
+
+    /// The root file of the library that a file knows under a name.
+    pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+        let own = self.places.get(&file)?.package.map(|position| &self.packages[position]);
+        let name = own.and_then(|package| package.renames.get(name)).map_or(name, String::as_str);
+        let named = |package: &&Package| package.library_name == name;
+        own.filter(named).or_else(|| self.packages.iter().find(named))?.library
+    }
+}
+
+impl CrateIndex {
+    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the number of a file's path.
+    pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
+        let Some(place) = self.places.get(&file) else { return 0 };
+        let mut hasher = FxHasher::default();
+        (path(place.root), place.parent.map(|(parent, scope)| (path(parent), scope))).hash(&mut hasher);
+        if let Some(package) = place.package.map(|position| &self.packages[position]) {
+            (&package.folder, &package.renames, &package.dependencies).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Stands for all libraries.
+    pub(super) fn libraries(&self, path: &impl Fn(FileId) -> u64) -> u64 {
+        let mut hasher = FxHasher::default();
+        for package in &self.packages {
+            (&package.folder, &package.library_name, package.library.map(path)).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    pub(super) fn depends_on(&self, file: FileId, name: &str) -> bool {
+        let package = self.places.get(&file).and_then(|place| place.package).map(|position| &self.packages[position]);
+        package.is_some_and(|package| package.dependencies.contains(name))
+    }
+}
+
+/// Whether an import names a child module.
+fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
+    import.kind == ImportKind::Module && import.item.is_some() && unit.language.manifest.modules.self_word.is_some()
+}
+
+/// The modules written inside the file around a scope, outermost first.
+pub(in crate::resolve) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
+    let mut found = Vec::new();
+    let mut current = scope;
+    while current.is_some() {
+        if unit.scope_kind(current) == ScopeKind::Module {
+            found.push(unit.scope_symbol(current));
+        }
+        current = unit.parent(current);
+    }
+    found.reverse();
+    found
+}
+
+fn inline_names<'u>(unit: &'u Unit<'_>, scope: ScopeId) -> impl Iterator<Item = &'u str> {
+    inline_modules(unit, scope).into_iter().filter_map(|module| {
+        let name = unit.facts.symbols[module.get()?].name;
+        name.get().map(|_| unit.text(name))
+    })
+}
+
+fn child_file(modules: &Modules, unit: &Unit<'_>, path: &RepoPath, is_root: bool, import: &Import, name: &str) -> Option<FileId> {
+    let rules = &unit.language.manifest.modules;
+    let stem = path.file_name().rsplit_once('.').map_or(path.file_name(), |(stem, _)| stem);
+    let is_index = is_root || rules.index.iter().any(|index| index == stem);
+    let inline: Vec<&str> = inline_names(unit, import.scope).collect();
+    let own = if is_index { path.directory().to_owned() } else { joined(path.directory(), stem) };
+    if Some(&*import.module) != rules.self_word.as_deref() {
+        let base = if inline.is_empty() { path.directory() } else { own.as_str() };
+        let base = inline.iter().fold(base.to_owned(), |base, part| joined(&base, part));
+        return modules.file_at(&normal(&base, &import.module)?);
+    }
+    let base = inline.iter().fold(own, |base, part| joined(&base, part));
+    let base = joined(&base, name);
+    rules.extensions.iter().find_map(|ending| {
+        let beside = modules.file_at(&format!("{base}.{ending}"));
+        beside.or_else(|| rules.index.iter().find_map(|index| modules.file_at(&format!("{base}/{index}.{ending}"))))
+    })
+}
+
+fn joined(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
+    let unit = program.known(file);
+    let rules = &unit.language.manifest.modules;
+    let index = &program.whole().modules.crates;
+    if is_child(&unit, import) {
+        let name = unit.text(import.item);
+        let path = program.path(file);
+        let is_root = index.root(file) == file;
+        return child_file(&program.whole().modules, &unit, path, is_root, import, name)
+            .map(|file| ImportTarget::module(Module::File(file)));
+    }
+    let mut segments: Vec<&str> = import.module.split(rules.separator.as_str()).filter(|segment| !segment.is_empty()).collect();
+    if import.item.is_some() {
+        segments.push(unit.text(import.item));
+    }
+    let (first, rest) = segments.split_first()?;
+    let is = |word: &Option<String>, segment: &str| word.as_deref() == Some(segment);
+    let (module, inline, rest) = if is(&rules.root_word, first) {
+        (index.root(file), Vec::new(), rest)
+    } else if is(&rules.self_word, first) || is(&rules.super_word, first) {
+        let mut at = (file, inline_modules(&unit, import.scope));
+        let steps = segments.iter().take_while(|segment| is(&rules.super_word, segment) || is(&rules.self_word, segment)).count();
+        for segment in &segments[..steps] {
+            if is(&rules.super_word, segment) && at.1.pop().is_none() {
+                let (parent, scope) = index.parent(at.0)?;
+                at = (parent, inline_modules(&program.known(parent), scope));
+            }
+        }
+        (at.0, at.1, &segments[steps..])
+    } else if import.kind != ImportKind::Module && is_bound(program, file, import, first) {
+        (file, inline_modules(&unit, import.scope), &segments[..])
+    } else if let Some(library) = index.library(file, first) {
+        (library, Vec::new(), rest)
+    } else if index.depends_on(file, first) {
+        return None;
+    } else if import.kind != ImportKind::Module && sees_wildcard(program, file, import) {
+        (file, inline_modules(&unit, import.scope), &segments[..])
+    } else {
+        return None;
+    };
+    let names = inline.into_iter().map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
+    let mut path: Vec<Name> = names.collect();
+    for segment in rest {
+        path.push(program.named(segment));
+    }
+    let (mut module, mut steps) = (module, 0);
+    while let Some(child) = path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len())) {
+        module = child;
+        steps += 1;
+    }
+    Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
+}
+
+/// The file of the child module of this name, if there is one. At the end of a path the name may mean something else that
+/// has it as well; before the end it means the module.
+fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
+    // The file of a module can be one that could not be read.
+    let unit = program.unit(file)?;
+    let child =
+        |binding: &Binding| binding.import.get().map(|import| &unit.facts.imports[import]).filter(|it| is_child(&unit, it));
+    let mut named = unit.bindings(ScopeId(0), name).map(|(_, binding)| child(binding)).filter(|child| last || child.is_some());
+    let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
+    let is_root = program.whole().modules.crates.root(file) == file;
+    child_file(&program.whole().modules, &unit, program.path(file), is_root, import, program.text(name))
+}
+
+/// Whether the module around an import knows a name otherwise than by this import.
+fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
+    let unit = program.known(file);
+    let name = program.named(name);
+    let mut scope = import.scope;
+    while scope.is_some() {
+        let found = unit.bindings(scope, name).any(|(_, binding)| {
+            binding.import.get().is_none_or(|position| {
+                let other = &unit.facts.imports[position];
+                !std::ptr::eq(other, import) && (other.kind == ImportKind::Module || !other.module.is_empty())
+            })
+        });
+        if found {
+            return true;
+        }
+        if matches!(unit.scope_kind(scope), ScopeKind::Module | ScopeKind::File) {
+            return false;
+        }
+        scope = unit.parent(scope);
+    }
+    false
+}
+
+/// Whether a name may come into the module around an import through a wildcard from this repository.
+fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
+    let unit = program.known(file);
+    let rules = &unit.language.manifest.modules;
+    let words = [&rules.root_word, &rules.self_word, &rules.super_word];
+    unit.wildcards().iter().filter_map(|wildcard| wildcard.get()).any(|position| {
+        let other = &unit.facts.imports[position];
+        let first = other.module.split(rules.separator.as_str()).next();
+        other.scope == import.scope && !std::ptr::eq(other, import) && words.iter().any(|word| word.as_deref() == first)
+    })
+}

@@ -1,0 +1,113 @@
+//! What the manifests of packages say: names of libraries, root files of crates, other names of dependencies.
+
+use super::super::{Modules, normal};
+use crate::grammar::{Language, ModuleSystem};
+use crate::model::graph::FileId;
+use std::collections::{BTreeMap, BTreeSet};
+use toml::{Table, Value};
+
+/// A package.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) folder: String,
+    /// The name by which code knows its library.
+    pub(super) library_name: String,
+    pub(super) library: Option<FileId>,
+    /// The roots of its crates, the library's first.
+    pub(super) roots: Vec<FileId>,
+    /// Names that its code has for libraries, with the names the libraries have themselves.
+    pub(super) renames: BTreeMap<String, String>,
+    /// The names that its code has for the libraries it needs.
+    pub(super) dependencies: BTreeSet<String>,
+}
+
+/// The files of the repository by path, in order.
+type PackageFiles<'m> = Vec<(&'m str, FileId)>;
+
+/// Every package of the repository; those in deeper folders come first.
+pub(super) fn read(modules: &Modules) -> Vec<Package> {
+    let mut packages: Vec<Package> = Vec::new();
+    let mut files: PackageFiles<'_> = modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
+    files.sort_unstable();
+    let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
+    for language in crate::grammar::of_project_files(names) {
+        if language.manifest.modules.system != ModuleSystem::CrateTree {
+            continue;
+        }
+        for (path, text) in &modules.project_files {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if !language.project_files.iter().any(|known| known == name) {
+                continue;
+            }
+            if let Ok(table) = text.parse() {
+                packages.extend(package(modules, language, folder, &table, &files));
+            }
+        }
+    }
+    packages.sort_by(|a, b| b.folder.len().cmp(&a.folder.len()).then_with(|| a.folder.cmp(&b.folder)));
+    packages
+}
+
+fn text<'v>(value: Option<&'v Value>, key: &str) -> Option<&'v str> {
+    value?.get(key)?.as_str()
+}
+
+fn in_code(name: &str) -> String {
+    name.replace('-', "_")
+}
+
+fn package(modules: &Modules, language: &Language, folder: &str, manifest: &Table, files: &PackageFiles<'_>) -> Option<Package> {
+    let rules = &language.manifest.modules;
+    let name = text(manifest.get("package"), "name")?;
+    let library = manifest.get("lib");
+    let path = |path: &str| normal(folder, path).and_then(|path| modules.file_at(&path));
+    let library_file = text(library, "path").or(rules.roots.first().map(String::as_str)).and_then(path);
+    let others = rules.roots.iter().skip(1).filter_map(|root| path(root));
+    let mut roots: Vec<FileId> = library_file.into_iter().chain(others).collect();
+    for (crates, table) in &rules.crate_folders {
+        for target in manifest.get(table.as_str()).and_then(Value::as_array).into_iter().flatten() {
+            roots.extend(text(Some(target), "path").and_then(path));
+        }
+        let Some(base) = normal(folder, crates) else { continue };
+        let first = files.partition_point(|(path, _)| *path <= base.as_str());
+        let below = files[first..].iter().take_while(|(path, _)| path.starts_with(base.as_str()));
+        roots.extend(below.filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file));
+    }
+    let first = roots.len().min(1);
+    roots[first..].sort_unstable();
+    roots.dedup();
+    let dependencies = dependencies(manifest);
+    Some(Package {
+        folder: folder.to_owned(),
+        library_name: in_code(text(library, "name").unwrap_or(name)),
+        library: library_file,
+        roots,
+        dependencies: dependencies.keys().cloned().collect(),
+        renames: dependencies.into_iter().filter_map(|(name, own)| Some((name, own?))).collect(),
+    })
+}
+
+/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of a folder in it.
+fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
+    let Some(rest) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else { return false };
+    let rules = &language.manifest.modules;
+    match rest.split_once('/') {
+        None => rules.extensions.iter().any(|ending| rest.rsplit_once('.').is_some_and(|(_, last)| last == ending)),
+        Some((_, inner)) => rules.roots.iter().any(|root| root.rsplit('/').next() == Some(inner)),
+    }
+}
+
+/// Every library that a package needs: its name in code, and its own name where that is another one.
+fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
+    let mut found = BTreeMap::new();
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(|table| table.values());
+    let tables = targets.filter_map(Value::as_table).chain(std::iter::once(manifest));
+    for table in tables {
+        for key in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for (name, dependency) in table.get(key).and_then(Value::as_table).into_iter().flatten() {
+                found.insert(in_code(name), text(Some(dependency), "package").map(in_code));
+            }
+        }
+    }
+    found
+}

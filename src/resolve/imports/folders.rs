@@ -1,0 +1,98 @@
+//! Package folders: a folder is a package. Its path is that of its module, as the module's own file says, and the folder below.
+
+use super::Modules;
+use crate::grammar::{self, ModuleSystem};
+use crate::model::facts::Import;
+use crate::model::graph::FileId;
+use crate::resolve::Program;
+use crate::resolve::units::import_target::{ImportTarget, Module, family};
+
+/// What the system's project files say.
+#[derive(Debug, Default)]
+pub(super) struct FolderIndex {
+    /// Path of a module and the folder it stands for; longer paths first.
+    modules: Vec<(String, String)>,
+}
+
+impl FolderIndex {
+    pub(super) fn new(modules: &Modules) -> Self {
+        let is_ours = |name: &str| {
+            grammar::of_project_files(std::iter::once(name))
+                .any(|language| language.manifest.modules.system == ModuleSystem::PackageFolders)
+        };
+        let mut found: Vec<(String, String)> = modules
+            .project_files
+            .iter()
+            .filter_map(|(path, text)| {
+                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+                is_ours(name).then(|| Some((module_path(text)?.to_owned(), folder.to_owned())))?
+            })
+            .collect();
+        found.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then_with(|| a.cmp(b)));
+        Self { modules: found }
+    }
+}
+
+/// The path in the line that names the module.
+fn module_path(text: &str) -> Option<&str> {
+    let line = text.lines().find_map(|line| line.trim_start().strip_prefix("module"))?;
+    let path = line.split("//").next().unwrap_or(line).trim().trim_matches(['"', '`', '(', ')']).trim();
+    (!path.is_empty()).then_some(path)
+}
+
+pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
+    let modules = &program.whole().modules;
+    let family = family(program.known(file).language);
+    let path = import.module.trim_matches('/');
+    let package = |folder: &str| {
+        let package = modules.package_named(family, folder)?;
+        (!modules.package(package).files.is_empty()).then(|| ImportTarget::module(Module::Package(package)))
+    };
+    let below = |(module, folder): &(String, String)| match path.strip_prefix(module.as_str())? {
+        "" => package(folder),
+        rest => package(&joined(folder, rest.strip_prefix('/')?)),
+    };
+    if let Some(found) = modules.folders.modules.iter().find_map(below) {
+        return Some(found);
+    }
+    let mut folder = program.path(file).directory();
+    loop {
+        // Copies of other modules, for this folder and those below it.
+        if let Some(found) = package(&joined(folder, &format!("vendor/{path}"))) {
+            return Some(found);
+        }
+        match folder.rsplit_once('/') {
+            Some((above, _)) => folder = above,
+            None if folder.is_empty() => break,
+            None => folder = "",
+        }
+    }
+    if !modules.folders.modules.is_empty() {
+        return None;
+    }
+    // Nothing names the module: a path ends in the folder, after the host and the module's name.
+    let mut rest = path;
+    while rest.contains('.') || rest == path {
+        if let Some(found) = package(rest) {
+            return Some(found);
+        }
+        rest = rest.split_once('/')?.1;
+    }
+    None
+}
+
+fn joined(folder: &str, rest: &str) -> String {
+    if folder.is_empty() { rest.to_owned() } else { format!("{folder}/{rest}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_module_line_gives_the_path() {
+        assert_eq!(module_path("// c\nmodule example.org/a // note\n\ngo 1.21\n"), Some("example.org/a"));
+        assert_eq!(module_path("module \"example.org/a\"\n"), Some("example.org/a"));
+        assert_eq!(module_path("go 1.21\n"), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! Makes tables: of files that are all at hand, or of files whose facts are read by need.
+
+use super::derive;
+use crate::model::RepoPath;
+use crate::model::graph::{FileId, FileRecord};
+use crate::resolve::ProjectFile;
+use crate::resolve::imports::Modules;
+use crate::resolve::units::archive::Archive;
+use crate::resolve::units::interner::Names;
+use crate::resolve::units::prepared::{Head, Prepared};
+use crate::resolve::workspace::postings::Postings;
+use crate::resolve::workspace::tables::{File, Tables};
+use std::sync::{Arc, OnceLock};
+
+/// A file of tables that are read by need.
+#[derive(Debug)]
+pub struct ListedFile {
+    /// Where it is.
+    pub path: RepoPath,
+    /// Its key in the store.
+    pub key: u32,
+    /// None of a file without facts, else with the keys of the files that its imports lead to.
+    pub head: Option<(Head, Vec<u32>)>,
+    /// Whether it has changed since posting lists were written.
+    pub has_changed: bool,
+}
+
+impl Tables {
+    /// The tables of files that are sorted by path and prepared in terms of `names`, with everything at hand. Their keys are their
+    /// places, counted from one.
+    pub fn of(files: &[FileRecord], prepared: Vec<Option<Prepared>>, names: Names, project_files: Vec<ProjectFile>) -> Self {
+        let file = |(record, prepared): (&FileRecord, Option<Prepared>)| {
+            let known = prepared.and_then(|prepared| Some(prepared.into_parts(Arc::clone(record.content.as_ref().ok()?))));
+            let (head, content) = known.unzip();
+            File { path: record.path.clone(), head, content: OnceLock::from(content.map(Arc::new)) }
+        };
+        let files: Vec<File> = files.iter().zip(prepared).map(file).collect();
+        let mut tables = Self { names: Arc::new(names), project_files, ..Self::default() };
+        let keys = (1..).take(files.len()).collect();
+        tables.set_files(files, keys);
+        tables.modules = Modules::new(&tables);
+        let imported = tables.ids().map(|file| tables.import_files(file)).collect();
+        tables.modules.set_imported(imported);
+        let mut postings = Postings::default();
+        tables.units().for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
+        tables.postings = postings;
+        tables.connect();
+        derive::derive(&mut tables, |_| true);
+        tables
+    }
+
+    /// The same of files of which all facts are there.
+    pub fn whole(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
+        let mut names = Names::default();
+        let mut prepare = |record: &FileRecord| {
+            let (facts, language) = (record.content.as_ref().ok()?, record.language?);
+            let own = facts.names.iter().map(|text| names.intern(text)).collect();
+            Some(Prepared::of(facts, language, own))
+        };
+        let prepared = files.iter().map(&mut prepare).collect();
+        Self::of(files, prepared, names, project_files.to_vec())
+    }
+
+    /// The tables of files that are sorted by path, whose facts and posting lists are read from `archive` by need.
+    pub fn by_need(known: Vec<ListedFile>, archive: Arc<dyn Archive>, project_files: Vec<ProjectFile>) -> Self {
+        let mut tables = Self { project_files, postings: Postings::written(Arc::clone(&archive)), ..Self::default() };
+        tables.archive = Some(archive);
+        let (mut files, mut keys, mut imported) = (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
+        let mut changed = Vec::new();
+        for ListedFile { path, key, head, has_changed } in known {
+            let (head, imports) = head.unzip();
+            changed.extend(has_changed.then_some(FileId(keys.len() as u32)));
+            keys.push(key);
+            imported.push(imports.unwrap_or_default());
+            files.push(File { path, head, content: OnceLock::new() });
+        }
+        tables.set_files(files, keys);
+        tables.modules = Modules::new(&tables);
+        let numbers = |keys: Vec<u32>| keys.into_iter().filter_map(|key| tables.position(key)).collect();
+        let imported = imported.into_iter().map(numbers).collect();
+        tables.modules.set_imported(imported);
+        for file in changed {
+            let own = tables.own_postings(file);
+            tables.postings.replace(tables.key(file), &[], &own);
+        }
+        tables.connect();
+        derive::derive(&mut tables, |_| true);
+        tables
+    }
+}

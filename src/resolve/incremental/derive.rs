@@ -1,0 +1,181 @@
+//! What is said about types outside of their bodies, gathered from the files of a family of languages that understand each other:
+//! members, interfaces, and which interfaces have a method.
+//!
+//! The stages are in order: nested types find the types that they belong to (`nest`), members theirs (`extend`), interfaces their
+//! methods (`structural`). Each sees what those before it found, so that the result does not depend on when it is made.
+
+use crate::model::facts::LocalSymbol;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::workspace::extensions::{Family, FoundExtensions};
+use crate::resolve::workspace::tables::Tables;
+use crate::resolve::{Program, Resolver, members::structural};
+use std::collections::BTreeMap;
+
+/// Works out again what the files of some families say; of the others it stays. `is_touched` chooses families.
+pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
+    let before = std::mem::take(&mut tables.derived);
+    let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
+    for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
+        speakers.entry(crate::resolve::units::import_target::family(language)).or_default().push(file);
+    }
+    let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
+    let (mut left, mut again) = (before.families, Vec::new());
+    for (family, files) in speakers {
+        match left.remove(family).filter(|_| !is_touched(family)) {
+            Some(known) => drop(families.insert(family, known)),
+            None => again.push((family, files)),
+        }
+    }
+    tables.join(&[]);
+    // Families know nothing of each other, so that their order means nothing.
+    for family in families.values() {
+        family.put_nested(tables);
+        family.put_found(tables);
+    }
+    for (family, files) in &again {
+        let nested = nest(tables, files);
+        let (found, asked) = tables.looked_at(|program| find(program, files));
+        let own = Family { nested, found, asked, interfaces: Vec::new() };
+        own.put_found(tables);
+        families.insert(family, own);
+    }
+    let members = families.values().flat_map(|family| &family.found.members);
+    let joined: Vec<_> = members.filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member))).collect();
+    tables.join(&joined);
+    for (family, files) in &again {
+        let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
+        let own = families.get_mut(family).expect("it was put in above");
+        own.interfaces = interfaces;
+        own.asked.questions.extend(asked.questions);
+    }
+    for (name, interface) in families.values().flat_map(|family| &family.interfaces) {
+        tables.derived.interfaces.entry(*name).or_default().push(*interface);
+    }
+    tables.derived.families = families;
+}
+
+impl Family {
+    fn put_nested(&self, tables: &mut Tables) {
+        for (member, owner) in &self.nested {
+            add_member(tables, *member, *owner);
+        }
+    }
+
+    fn put_found(&self, tables: &mut Tables) {
+        for (member, owner) in &self.found.members {
+            if !tables.derived.containers.contains_key(member) {
+                add_member(tables, *member, *owner);
+            }
+        }
+        for (outside, member) in &self.found.gained {
+            let name = tables.name_of(*member);
+            tables.derived.gained.entry(outside.clone()).or_default().entry(name).or_default().push(*member);
+        }
+        for (owner, interface) in &self.found.outside {
+            let interfaces = tables.derived.implemented_outside.entry(*owner).or_default();
+            if !interfaces.contains(interface) {
+                interfaces.push(interface.clone());
+            }
+        }
+        for (owner, interface) in &self.found.implemented {
+            let interfaces = tables.derived.implemented.entry(*owner).or_default();
+            if !interfaces.contains(interface) {
+                interfaces.push(*interface);
+            }
+        }
+    }
+}
+
+fn add_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
+    let name = tables.name_of(member);
+    tables.derived.extensions.entry(owner).or_default().entry(name).or_default().push(member);
+    tables.derived.containers.insert(member, owner);
+}
+
+fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
+    let name = tables.name_of(member);
+    tables.derived.containers.remove(&member);
+    let Some(members) = tables.derived.extensions.get_mut(&owner) else { return };
+    if let Some(of_name) = members.get_mut(&name) {
+        of_name.retain(|other| *other != member);
+        if of_name.is_empty() {
+            members.remove(&name);
+        }
+    }
+    if members.is_empty() {
+        tables.derived.extensions.remove(&owner);
+    }
+}
+
+/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
+/// around it, so this goes on until nothing changes.
+fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
+    let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
+    for _ in 0..8 {
+        let (found, _) = tables.looked_at(|program| nested(program, files));
+        if found == known {
+            break;
+        }
+        for (member, owner) in &known {
+            remove_member(tables, *member, *owner);
+        }
+        for (member, owner) in &found {
+            add_member(tables, *member, *owner);
+        }
+        known = found;
+    }
+    known
+}
+
+fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
+    let mut resolver = Resolver::new(program, FileId(0));
+    let mut found = Vec::new();
+    for &file in files {
+        let unit = program.known(file);
+        if !unit.language.manifest.resolution.declarations {
+            continue;
+        }
+        resolver.begin(file);
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if symbol.kind.is_type()
+                && symbol.owner.is_some()
+                && let Some(owner) = resolver.named_type(file, symbol.owner)
+            {
+                found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            }
+        }
+    }
+    found
+}
+
+fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
+    let mut found = FoundExtensions::default();
+    let mut resolver = Resolver::new(program, FileId(0));
+    for &file in files {
+        let unit = program.known(file);
+        resolver.begin(file);
+        let mut previous = None;
+        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            if !symbol.owner.is_some() {
+                continue;
+            }
+            let Some(owner) = resolver.named_type(file, symbol.owner) else {
+                if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
+                    found.gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                }
+                continue;
+            };
+            found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
+            if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
+                match resolver.named_type(file, symbol.implements) {
+                    Some(interface) => found.implemented.push((owner, interface)),
+                    None => {
+                        found.outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface)))
+                    }
+                }
+            }
+            previous = Some((symbol.owner, symbol.implements));
+        }
+    }
+    found
+}

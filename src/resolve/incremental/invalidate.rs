@@ -1,0 +1,455 @@
+//! Takes changed files into tables that are read by need, and finds out which files have to be resolved again: those that are new or
+//! changed, and those whose footprints have something that has another answer now.
+
+use crate::grammar::{self, Language, ModuleSystem};
+use crate::model::SymbolKind;
+use crate::model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
+use crate::model::graph::FileId;
+use crate::model::{LanguageId, RepoPath};
+use crate::resolve::incremental::fingerprints::{Answers, Links};
+use crate::resolve::units::contexts::contexts;
+use crate::resolve::units::footprint::{Altered, Asked, FileSet, Question};
+use crate::resolve::units::partition::Shared;
+use crate::resolve::workspace::postings::{self, Own};
+use crate::resolve::{ProjectFile, incremental::derive, units::interface_hash};
+use crate::resolve::{
+    imports::{Modules, package_with_names},
+    units::import_target::family,
+};
+use crate::resolve::{
+    units::prepared::{Content, Head},
+    workspace::tables::{File, Tables},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+use std::sync::{Arc, OnceLock};
+
+/// A change of files.
+#[derive(Debug)]
+pub struct Change {
+    /// All files, where other paths are there than before.
+    pub listing: Option<Listing>,
+    /// Files that are new or other ones.
+    pub changed: Vec<Changed>,
+    /// The files that module systems read besides sources, where they are others than before.
+    pub project_files: Option<Vec<ProjectFile>>,
+}
+
+/// All files of a repository, sorted by path, each with its key.
+#[derive(Debug)]
+pub struct Listing(pub Vec<(RepoPath, u32)>);
+
+/// A file as it is now.
+#[derive(Debug)]
+pub struct Changed {
+    /// Its place now.
+    pub file: FileId,
+    /// All of its facts with its language and what others may look at; none if it has none.
+    pub content: Option<(LanguageId, Arc<FileFacts>, Shared)>,
+}
+
+/// A changed file beside what it was.
+struct Replaced {
+    file: FileId,
+    key: u32,
+    path: RepoPath,
+    was: Option<(Head, Vec<Own>)>,
+    is: Option<(Head, Content, Vec<Own>)>,
+    /// What others see of the change.
+    seen: SeenFile,
+}
+
+/// What others see of a file's change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SeenFile {
+    Nothing,
+    /// Functions at its end, which are found by name.
+    Functions,
+    Anything,
+}
+
+impl Replaced {
+    fn heads(&self) -> (Option<&Head>, Option<&Head>) {
+        (self.was.as_ref().map(|(head, _)| head), self.is.as_ref().map(|(head, ..)| head))
+    }
+
+    /// Whether it has come, gone or moved as module systems see it.
+    fn is_placed_otherwise(&self) -> bool {
+        match self.heads() {
+            (Some(was), Some(is)) => !std::ptr::eq(was.language, is.language) || was.package != is.package,
+            (was, is) => was.is_some() != is.is_some(),
+        }
+    }
+
+    fn languages(&self) -> impl Iterator<Item = &'static Language> + use<> {
+        let (was, is) = self.heads();
+        [was, is].map(|head| head.map(|head| head.language)).into_iter().flatten()
+    }
+}
+
+impl Tables {
+    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of the files, by their places now.
+    pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
+        let Change { listing, changed, project_files } = change;
+        let mut altered = Altered::default();
+        let named = |file: FileId| match &listing {
+            Some(Listing(files)) => files[file.0 as usize].clone(),
+            None => (self.files[file.0 as usize].path.clone(), self.key(file)),
+        };
+        let replaced: Vec<Replaced> =
+            changed.into_iter().map(|file| self.compare(named(file.file), file, &mut altered)).collect();
+        let gone = listing.as_ref().map(|listing| self.gone(listing, &mut altered)).unwrap_or_default();
+        for Replaced { was, is, .. } in &replaced {
+            let (was, is) = (was.as_ref().map(|(_, own)| own), is.as_ref().map(|(.., own)| own));
+            differing(was.map_or(&[], |own| own), is.map_or(&[], |own| own), &mut altered);
+        }
+        let in_place = listing.is_none()
+            && project_files.is_none()
+            && replaced.iter().all(|file| file.seen != SeenFile::Anything)
+            && !self.derived.rests_on(|asking| altered.has_question(asking));
+        let changed: FxHashSet<FileId> = replaced.iter().map(|file| file.file).collect();
+        if in_place {
+            self.put(replaced);
+        } else {
+            let placement = Placement::of(self, &replaced, &gone, listing.as_ref(), project_files.is_some(), asked);
+            self.update_all((listing, replaced, gone, project_files), placement, &mut altered);
+        }
+        let is_affected =
+            |file: &FileId| self.has_facts(*file) && (changed.contains(file) || altered.concerns(asked[file.0 as usize]));
+        self.ids().filter(is_affected).collect()
+    }
+
+    /// Compares a file with what it was.
+    fn compare(&self, (path, key): (RepoPath, u32), changed: Changed, altered: &mut Altered) -> Replaced {
+        let Changed { file, content } = changed;
+        let before = self.position(key);
+        let was = before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
+        let mut seen = SeenFile::Anything;
+        let is = content.map(|(language, facts, shared)| {
+            let mut left = FileFacts::clone(&facts);
+            let names = self.names.numbers(&left.names);
+            let prepared = shared.leave(&mut left, language, names);
+            let (head, content) = prepared.into_parts(Arc::new(left));
+            if let Some(((was, _), before)) = was.as_ref().zip(before) {
+                seen = self.seen((before, was), key, &facts, &head, altered);
+            }
+            let own = postings::of_file(content.unit(&self.names), package_with_names(&head, &path)).collect();
+            (head, content, own)
+        });
+        // Also of one that could not be read: it was asked for, and there was nothing.
+        if seen == SeenFile::Anything && before.is_some() {
+            altered.facts.insert(FileId(key));
+        }
+        Replaced { file, key, path, was, is, seen }
+    }
+
+    /// What others see of a file's change: functions alone, if what stands before them is as it was.
+    fn seen(&self, (before, was): (FileId, &Head), key: u32, now: &FileFacts, is: &Head, altered: &mut Altered) -> SeenFile {
+        if !std::ptr::eq(was.language, is.language) || was.nesting != is.nesting {
+            return SeenFile::Anything;
+        }
+        if was.interface == is.interface {
+            return SeenFile::Nothing;
+        }
+        let Some((was, _)) = self.facts(before) else { return SeenFile::Anything };
+        let (first, end) = (functions_start(&was).max(functions_start(now)), was.symbols.len().min(now.symbols.len()));
+        let (old, new) = (contexts(&was), contexts(now));
+        let same = |symbols: usize| interface_hash::of_first(&was, symbols, &old) == interface_hash::of_first(now, symbols, &new);
+        if first > end || !same(first) {
+            return SeenFile::Anything;
+        }
+        // The last place up to which both are the same.
+        let (mut low, mut high) = (first, end);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            if same(middle) { low = middle } else { high = middle - 1 }
+        }
+        let names: BTreeSet<&str> = [&was, now]
+            .into_iter()
+            .flat_map(|facts| facts.symbols[low..].iter().filter_map(|symbol| Some(&*facts.names[symbol.name.get()?])))
+            .collect();
+        // A module of the same name is looked up by whoever finds out where imports lead.
+        let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
+            && now.imports.iter().any(|import| import.item.get().is_some_and(|item| names.contains(&*now.names[item])));
+        if names_modules {
+            return SeenFile::Anything;
+        }
+        altered.functions(key, names.into_iter());
+        SeenFile::Functions
+    }
+
+    /// The files that are gone, by their places before.
+    fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
+        let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
+        let gone = self.ids().filter(|file| !left.contains(&self.key(*file)));
+        let gone: Vec<(FileId, Vec<Own>)> = gone.map(|file| (file, self.own_postings(file))).collect();
+        for (file, own) in &gone {
+            let key = FileId(self.key(*file));
+            for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
+                files.insert(key);
+            }
+            differing(own, &[], altered);
+        }
+        gone
+    }
+
+    /// Puts files in place of what they were, and what they say in posting lists.
+    fn put(&mut self, replaced: Vec<Replaced>) {
+        for Replaced { file, key, was, is, seen, .. } in replaced {
+            let was = was.map(|(_, own)| own).unwrap_or_default();
+            let (head, content, own) = match is {
+                Some((head, content, own)) => (Some(head), Some(Arc::new(content)), own),
+                None => (None, None, Vec::new()),
+            };
+            if seen != SeenFile::Nothing {
+                self.postings.replace(key, &was, &own);
+            }
+            let known = &mut self.files[file.0 as usize];
+            known.head = head;
+            known.content = OnceLock::from(content);
+        }
+    }
+
+    /// Takes in a change of which more is seen than functions: what is made from many files is made again, as far as it can be another.
+    fn update_all(&mut self, (listing, replaced, gone, project_files): Parts, placement: Placement, altered: &mut Altered) {
+        let has_listing = listing.is_some();
+        let answers = Answers::of(self);
+        let numbers = Links::of(self);
+        let may_lead_elsewhere = self.ids().filter(|file| placement.concerns(self, *file));
+        let links = may_lead_elsewhere.map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
+        let links: FxHashMap<u32, u64> = links.collect();
+        let others: Vec<&Replaced> = replaced.iter().filter(|file| file.seen == SeenFile::Anything).collect();
+        let touched: FxHashSet<&str> = others.iter().flat_map(|file| file.languages()).map(family).collect();
+        let others: Vec<FileId> = others.into_iter().map(|file| file.file).collect();
+
+        let mut before = placement.is_other.then(|| Before::of(self));
+        for (file, own) in &gone {
+            let key = self.key(*file);
+            self.postings.replace(key, own, &[]);
+        }
+        if let Some(listing) = listing {
+            self.list(listing);
+        }
+        self.project_files = project_files.unwrap_or_else(|| std::mem::take(&mut self.project_files));
+        self.put(replaced);
+        if let Some(before) = &mut before {
+            let modules = Modules::new(self);
+            before.modules = std::mem::replace(&mut self.modules, modules);
+            let imported = |file: FileId| {
+                let key = self.key(file);
+                let stays = !links.contains_key(&key) && !others.contains(&file);
+                before.imported(key).filter(|_| stays).map_or_else(
+                    || self.import_files(file),
+                    |keys| {
+                        let mut files: Vec<FileId> = keys.iter().filter_map(|key| self.position(*key)).collect();
+                        files.sort_unstable();
+                        files.into()
+                    },
+                )
+            };
+            let imported = self.ids().map(imported).collect();
+            self.modules.set_imported(imported);
+        } else {
+            for file in others {
+                self.modules.forget_targets(file);
+                let imported = self.import_files(file);
+                self.modules.set_imported_of(file, imported);
+            }
+        }
+        self.connect();
+        derive::derive(self, |family| has_listing || placement.is_everywhere || touched.contains(family));
+
+        answers.compare(&Answers::of(self), self, altered);
+        let numbers = Links::of(self);
+        let number = |key: &u32| self.position(*key).map(|file| numbers.number(self, &self.modules, file));
+        let relinked = links.iter().filter(|(key, was)| number(key) != Some(**was));
+        relinked.for_each(|(key, _)| altered.links.insert(FileId(*key)));
+        placement.questions.iter().for_each(|question| altered.question(*question));
+        altered.reach = match before {
+            Some(before) => before.leading_to(&altered.links),
+            None => {
+                closure(self.ids().map(|file| (self.key(file), self.next_to(file).map(|next| self.key(next)))), &altered.links)
+            }
+        };
+    }
+
+    /// Gives files the places of a listing.
+    fn list(&mut self, Listing(listing): Listing) {
+        let (mut files, mut keys) = (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
+        for (path, key) in listing {
+            let known = self.position(key).map(|file| {
+                let File { head, content, .. } = &mut self.files[file.0 as usize];
+                (head.take(), std::mem::take(content))
+            });
+            let (head, content) = known.unwrap_or_default();
+            files.push(File { path, head, content });
+            keys.push(key);
+        }
+        self.set_files(files, keys);
+        self.postings.forget_found();
+    }
+}
+
+/// What a change that is seen by many has.
+type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
+
+/// How many symbols there are before the functions at the end of a file, outside of everything, which others find by name alone.
+fn functions_start(facts: &FileFacts) -> usize {
+    let is_apart = |symbol: &&Symbol| {
+        symbol.kind == SymbolKind::Function
+            && symbol.scope == ScopeId(0)
+            && symbol.container == LocalSymbol::NONE
+            && symbol.owner == ExprId::NONE
+            && symbol.flags & flags::DEFAULT_EXPORT == 0
+    };
+    facts.symbols.len() - facts.symbols.iter().rev().take_while(is_apart).count()
+}
+
+/// Tells of the posting lists in which a file has other symbols than before.
+fn differing(was: &[Own], is: &[Own], altered: &mut Altered) {
+    let by_list = |own: &[Own]| {
+        let mut lists: FxHashMap<Question, Vec<(LocalSymbol, bool)>> = FxHashMap::default();
+        own.iter().for_each(|(list, symbol, declared)| lists.entry(*list).or_default().push((*symbol, *declared)));
+        lists
+    };
+    let (was, is) = (by_list(was), by_list(is));
+    let others = was.iter().filter(|(list, symbols)| is.get(*list) != Some(*symbols)).map(|(list, _)| list);
+    others.chain(is.keys().filter(|list| !was.contains_key(*list))).for_each(|list| altered.question(*list));
+}
+
+/// What a change means for where imports lead, and what is asked about modules by name.
+struct Placement {
+    /// Whether module systems see other files, or the same ones in other packages.
+    is_other: bool,
+    /// Whether that may concern files of every family.
+    is_everywhere: bool,
+    /// Families of which files come, go or move, and whether a crate has another tree.
+    families: FxHashSet<&'static str>,
+    has_other_crates: bool,
+    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or goes.
+    files: FxHashSet<u32>,
+    questions: Vec<Question>,
+}
+
+impl Placement {
+    fn of(
+        tables: &Tables,
+        replaced: &[Replaced],
+        gone: &[(FileId, Vec<Own>)],
+        listing: Option<&Listing>,
+        has_project_files: bool,
+        asked: &[&Asked],
+    ) -> Self {
+        let others = || replaced.iter().filter(|file| file.seen == SeenFile::Anything);
+        let is_crate = |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
+        let mut placement = Self {
+            is_other: listing.is_some() || has_project_files || replaced.iter().any(Replaced::is_placed_otherwise),
+            is_everywhere: has_project_files,
+            families: FxHashSet::default(),
+            has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
+            files: others().map(|file| file.key).collect(),
+            questions: Vec::new(),
+        };
+        let mut included = Altered::default();
+        let gone = gone.iter().map(|(file, _)| {
+            let path = &tables.files[file.0 as usize].path;
+            (path, tables.language(*file).or_else(|| language_by_name(path)))
+        });
+        let placed = replaced.iter().filter(|file| file.is_placed_otherwise() || tables.position(file.key).is_none());
+        let placed = placed.flat_map(|file| {
+            let languages = file.languages().map(Some);
+            languages.chain(std::iter::once(language_by_name(&file.path))).map(|language| (&file.path, language))
+        });
+        for (path, language) in gone.chain(placed) {
+            let name = path.file_name();
+            let stems = [name.split('.').next().unwrap_or(name), name.rsplit_once('.').map_or(name, |(stem, _)| stem)];
+            let folder = path.directory().rsplit('/').next().unwrap_or_default();
+            placement.questions.extend(stems.into_iter().chain([folder]).map(Question::child));
+            included.question(Question::included(name));
+            placement.families.extend(language.map(family));
+            placement.has_other_crates |= language.is_some_and(is_crate);
+        }
+        placement.is_other |= placement.has_other_crates;
+        let key = |place: usize| listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1);
+        let paste = asked.iter().enumerate().filter(|(_, asked)| included.concerns(asked));
+        placement.files.extend(paste.map(|(place, _)| key(place)));
+        placement
+    }
+
+    /// Whether the imports of a file may lead elsewhere.
+    fn concerns(&self, tables: &Tables, file: FileId) -> bool {
+        let Some(language) = tables.language(file) else { return false };
+        let by_system = match language.manifest.modules.system {
+            ModuleSystem::Includes => false,
+            ModuleSystem::CrateTree => self.has_other_crates || self.is_everywhere,
+            _ => self.is_everywhere,
+        };
+        let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;
+        by_system || self.files.contains(&tables.key(file)) || (!is_pasted && self.families.contains(family(language)))
+    }
+}
+
+/// The language that a file without facts would be in: imports lead to its place all the same.
+fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
+    grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
+}
+
+/// Where imports led before a change, by keys.
+struct Before {
+    keys: Vec<u32>,
+    positions: Vec<Option<FileId>>,
+    /// Files that know the others of their package.
+    shares: Vec<bool>,
+    modules: Modules,
+}
+
+impl Before {
+    fn of(tables: &Tables) -> Self {
+        let shares = |file| tables.language(file).is_some_and(|language: &Language| language.manifest.modules.shared_folder);
+        Self {
+            keys: tables.keys.clone(),
+            positions: tables.positions.clone(),
+            shares: tables.ids().map(shares).collect(),
+            modules: Modules::default(),
+        }
+    }
+
+    /// The keys of the files that the imports of a file led to; none if it was not there.
+    fn imported(&self, key: u32) -> Option<Vec<u32>> {
+        let file = self.positions.get(key as usize).copied().flatten()?;
+        Some(self.modules.imported(file).map(|file| self.keys[file.0 as usize]).collect())
+    }
+
+    /// The files from which some of `targets` were reached.
+    fn leading_to(&self, targets: &FileSet) -> FileSet {
+        let next = |(place, key): (usize, &u32)| {
+            let file = FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files"));
+            let package = self.modules.package_of(file).filter(|_| self.shares[place]);
+            let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
+            (*key, self.modules.imported(file).chain(beside).map(|file| self.keys[file.0 as usize]))
+        };
+        closure(self.keys.iter().enumerate().map(next), targets)
+    }
+}
+
+/// The files from which some of `targets` are reached; `steps` gives for each file those one step away. All by keys.
+fn closure<I: Iterator<Item = u32>>(steps: impl Iterator<Item = (u32, I)>, targets: &FileSet) -> FileSet {
+    let mut found = targets.clone();
+    let mut waiting: Vec<u32> = targets.iter().map(|file| file.0).collect();
+    if waiting.is_empty() {
+        return found;
+    }
+    let mut from: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (file, next) in steps {
+        next.for_each(|next| from.entry(next).or_default().push(file));
+    }
+    while let Some(file) = waiting.pop() {
+        for &before in from.get(&file).into_iter().flatten() {
+            if !found.contains(FileId(before)) {
+                found.insert(FileId(before));
+                waiting.push(before);
+            }
+        }
+    }
+    found
+}

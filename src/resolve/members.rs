@@ -1,0 +1,7 @@
+//! Member lookup: the bases of a type and their order, and what a type gains outside of its body.
+
+pub(super) mod inherent;
+pub(super) mod lookup;
+pub(super) mod mro;
+pub(super) mod prototypes;
+pub(super) mod structural;

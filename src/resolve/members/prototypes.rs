@@ -1,0 +1,89 @@
+//! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
+
+use crate::model::facts::{BindingKind, ScopeId};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::types::builtin_types::FUNCTION;
+use crate::resolve::types::ty::Member;
+use crate::resolve::types::ty::{Entity, Ty};
+use crate::resolve::{Name, Resolver, Symbols};
+use std::rc::Rc;
+
+impl Resolver<'_, '_> {
+    /// The callable that a type is, if callables of its language make values.
+    pub(in crate::resolve) fn maker(&self, ty: &Ty) -> Option<SymbolRef> {
+        let Ty::Callable(symbols, _) = ty else { return None };
+        let symbol = *symbols.last()?;
+        let manifest = &self.program.known(symbol.file).language.manifest;
+        manifest.names.values_member.as_ref().map(|_| symbol)
+    }
+
+    /// A value of what a type names: also of a callable that makes values.
+    pub(in crate::resolve) fn made(&self, ty: &Ty) -> Ty {
+        match self.maker(ty) {
+            Some(symbol) => Ty::instance(symbol),
+            None => crate::resolve::types::infer::instance_of(ty),
+        }
+    }
+
+    /// The variable that holds an object, where objects can be given members.
+    pub(super) fn held_object(&self, file: FileId, scope: ScopeId) -> Option<SymbolRef> {
+        let unit = self.program.known(file);
+        let takes_members = unit.language.manifest.names.values_member.is_some();
+        let symbol = unit.scope_symbol(scope);
+        (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
+    }
+
+    /// A member of an object: written in it, given to it, or of what it is made from.
+    pub(super) fn scope_members(&mut self, file: FileId, scope: ScopeId, name: Name) -> Member {
+        let unit = self.program.known(file);
+        let mut found = Symbols::new();
+        let mut local = None;
+        for (id, binding) in self.program.bindings(file, unit, scope, name) {
+            match binding.kind {
+                BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
+                BindingKind::Field | BindingKind::Value => local = Some(id),
+                _ => {}
+            }
+        }
+        if found.is_empty()
+            && let Some(object) = self.held_object(file, scope)
+            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
+        {
+            found.extend(given.iter().copied());
+        }
+        if !found.is_empty() {
+            return Member::Symbols(found);
+        }
+        if let Some(id) = local {
+            return Member::Entity(Entity::Local(file, smallvec::smallvec![id]));
+        }
+        let owner = unit.scope_owner(scope);
+        if owner.is_some() {
+            let base = self.instance_of_expr(file, owner);
+            return self.member(&base, name);
+        }
+        Member::None
+    }
+
+    /// A member that a callable was given.
+    pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
+        let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
+        match self.maker(of).and_then(given) {
+            Some(found) => Member::Symbols(Symbols::from_slice(found)),
+            None => Member::Outside(Rc::from(self.program.text(name))),
+        }
+    }
+
+    /// Whether a function may have been given a member under a name by what is not read: where functions are objects that anything can be put
+    /// into, each may, but for what every function has.
+    pub(in crate::resolve) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
+        if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
+            return false;
+        }
+        let language = self.program.known(self.home).language;
+        let Some((_, functions)) = language.flow(FUNCTION) else { return false };
+        let objects = functions.base.as_deref().and_then(|base| language.flow(base));
+        let text = self.program.text(name);
+        !functions.members.contains_key(text) && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
+    }
+}

@@ -1,0 +1,95 @@
+//! Words that start a path (the root, this module, the one around), names of packages, and macros with names of their own.
+
+use crate::model::SymbolKind;
+use crate::model::facts::{ImportKind, ScopeId};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::types::ty::Entity;
+use crate::resolve::{Name, Resolver, Symbols};
+use crate::resolve::{
+    imports,
+    units::import_target::{ImportTarget, Module},
+};
+
+impl Resolver<'_, '_> {
+    /// What a word that starts a path means at a place.
+    pub(super) fn path_word(&self, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+        let rules = &self.program.known(file).language.manifest.modules;
+        if rules.root_word.is_none() && rules.self_word.is_none() {
+            return None;
+        }
+        let text = Some(self.program.text(name));
+        if text == rules.root_word.as_deref() {
+            Some(Entity::Module(Module::File(self.program.crate_root(file))))
+        } else if text == rules.self_word.as_deref() {
+            Some(self.module_around(file, scope))
+        } else if text == rules.super_word.as_deref() {
+            self.above(&self.module_around(file, scope))
+        } else {
+            None
+        }
+    }
+
+    /// The innermost module around a scope: one written inside the file, or the file.
+    fn module_around(&self, file: FileId, scope: ScopeId) -> Entity {
+        match imports::inline_modules(&self.program.known(file), scope).last() {
+            Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
+            None => Entity::Module(Module::File(file)),
+        }
+    }
+
+    /// The module around a module.
+    pub(in crate::resolve) fn above(&self, module: &Entity) -> Option<Entity> {
+        match module {
+            Entity::Symbols(symbols) => {
+                let symbol = symbols.iter().find(|symbol| self.program.symbol(**symbol).kind == SymbolKind::Module)?;
+                Some(self.module_around(symbol.file, self.program.symbol(*symbol).scope))
+            }
+            Entity::Module(Module::File(file)) => {
+                let (parent, scope) = self.program.crate_parent(*file)?;
+                Some(self.module_around(parent, scope))
+            }
+            _ => None,
+        }
+    }
+
+    /// The imported package that calls itself by a name, which need not be that of its folder.
+    pub(super) fn package_by_own_name(&self, file: FileId, name: &str) -> Option<Module> {
+        let unit = self.program.known(file);
+        if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
+            return None;
+        }
+        let imports = unit.facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Module);
+        imports.map(|(position, _)| self.program.import_target(file, position)).find_map(|target| match target {
+            ImportTarget::Path { module: module @ Module::Package(package), .. } => {
+                let first = *self.program.package_files(*package).first()?;
+                (self.program.unit(first)?.facts.package.as_deref() == Some(name)).then_some(*module)
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether a name is the word for the module around.
+    pub(in crate::resolve) fn is_super_word(&self, file: FileId, name: Name) -> bool {
+        // A module can be a file that could not be read.
+        let Some(unit) = self.program.unit(file) else { return false };
+        unit.language.manifest.modules.super_word.as_deref().is_some_and(|word| word == self.program.text(name))
+    }
+
+    /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
+    pub(super) fn macro_named(&mut self, file: FileId, name: Name, scope: ScopeId, at: u32) -> Option<Entity> {
+        let program = self.program;
+        let suffix = program.unit(file)?.language.manifest.names.macro_suffix.as_deref()?;
+        let plain = program.text(name).strip_suffix(suffix)?;
+        let plain = program.named(plain);
+        let imported = self.lookup(file, plain, scope, at);
+        if let Some((Entity::External(outside), _)) = imported {
+            return Some(Entity::External(outside));
+        }
+        let all = program.macros(plain);
+        let all: Symbols = all.into_iter().flatten().copied().collect();
+        let root = program.crate_root(file);
+        let own: Symbols = all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();
+        let found = if own.is_empty() { all } else { own };
+        (!found.is_empty()).then_some(Entity::Symbols(found))
+    }
+}

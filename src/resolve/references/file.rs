@@ -1,0 +1,59 @@
+//! The resolution of one file: its sites, its imports, and the relations that start at its symbols.
+
+use super::relations;
+use crate::grammar::ModuleSystem;
+use crate::model::facts::{FileFacts, ImportKind, LocalSymbol};
+use crate::model::graph::{FileId, FileResolution, SymbolRef};
+use crate::resolve::Resolver;
+use crate::resolve::types::memo::Types;
+use crate::resolve::units::footprint::Asked;
+use crate::resolve::units::unit::{Unit, UnitTable};
+use crate::resolve::workspace::program::Program;
+use crate::resolve::workspace::tables::Tables;
+use std::sync::Arc;
+
+/// What resolving one file gave, and what it depends on.
+#[derive(Clone, Debug, Default)]
+pub struct Resolved {
+    /// The result.
+    pub resolution: FileResolution,
+    /// What was looked at for it.
+    pub asked: Asked,
+}
+
+impl Tables {
+    /// Resolves the sites, imports and relations of one file of which everything is at hand. The result depends on the tables
+    /// alone, not on the order of calls.
+    pub fn resolve_file(&self, file: FileId) -> Resolved {
+        self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
+    }
+
+    /// The same for a file of which the tables have only what others look at; `facts` are all of it.
+    pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
+        let Some(unit) = self.unit(file) else { return Resolved::default() };
+        let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
+        self.resolve_unit(file, Unit { facts, table: &table, ..unit })
+    }
+
+    fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
+        let program = Program::for_file(self, file, unit);
+        let mut resolver = Resolver::new(&program, file);
+        resolver.budget.begin(unit.facts);
+        resolver.types = Types::of_file(file, unit.facts.exprs.len());
+        let sites = unit.facts.sites.list();
+        let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
+        let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        if unit.language.manifest.modules.system == ModuleSystem::Includes {
+            let included = unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
+            included.for_each(|import| program.asks_for_included(&import.module));
+        }
+        let relations = relations::of_file(&mut resolver, file);
+        let containers = (0..unit.facts.symbols.len())
+            .map(LocalSymbol::at)
+            .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
+            .collect();
+        drop(resolver);
+        let asked = program.into_asking().into_asked(&self.keys);
+        Resolved { resolution: FileResolution { sites, imports, relations, containers }, asked }
+    }
+}

@@ -1,0 +1,136 @@
+//! Relations between symbols: which types derive from and implement which, which members override which.
+
+use crate::grammar::MemberLookup;
+use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
+use crate::model::graph::{FileId, Relation, SymbolRef};
+use crate::model::{RelationKind, SymbolKind};
+use crate::resolve::{Resolver, Symbols};
+use rustc_hash::FxHashSet;
+
+/// The relations that start at symbols of a file, sorted and without repeats.
+pub(in crate::resolve) fn of_file(resolver: &mut Resolver<'_, '_>, file: FileId) -> Vec<Relation> {
+    let facts = resolver.program.known(file).facts;
+    let mut relations = Vec::new();
+    for position in 0..facts.symbols.len() {
+        let symbol = SymbolRef { file, symbol: LocalSymbol::at(position) };
+        let entry = &facts.symbols[position];
+        if entry.kind.is_type() {
+            bases(resolver, symbol, &mut relations);
+            let satisfied = resolver.satisfied(symbol);
+            let kind = RelationKind::Implements;
+            relations.extend(satisfied.iter().map(|&to| Relation { kind, from: symbol, to }));
+        }
+        if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
+            overridden(resolver, symbol, &mut relations);
+        }
+        for to in resolver.declarations_of(symbol) {
+            relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
+        }
+        if entry.implements.is_some()
+            && let (Some(of), Some(interface)) =
+                (resolver.named_type(file, entry.owner), resolver.named_type(file, entry.implements))
+        {
+            relations.push(Relation { kind: RelationKind::Implements, from: of, to: interface });
+        }
+    }
+    relations.sort_unstable();
+    relations.dedup();
+    relations
+}
+
+fn bases(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let facts = resolver.program.known(symbol.file).facts;
+    for base in &facts.lists[resolver.program.symbol(symbol).bases.range()] {
+        let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position]) else { continue };
+        if let Some(to) = resolver.named_type(symbol.file, base)
+            && to != symbol
+        {
+            let kind = if implement { RelationKind::Implements } else { RelationKind::Inherits };
+            relations.push(Relation { kind, from: symbol, to });
+        }
+    }
+}
+
+/// The nearest members that a member overrides: the first in each line of bases.
+fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let entry = resolver.program.symbol(symbol);
+    if entry.flags & flags::DECLARATION != 0 && !resolver.definitions_of(symbol).is_empty() {
+        return;
+    }
+    let container = match resolver.program.container(symbol) {
+        Some(&container) => container,
+        None => SymbolRef { file: symbol.file, symbol: entry.container },
+    };
+    let unit = resolver.program.known(symbol.file);
+    // Where callables have names of their own, a field hides the one of a base.
+    let hides = entry.kind == SymbolKind::Field && unit.language.manifest.resolution.separate_callables;
+    if hides || entry.kind == SymbolKind::Constructor {
+        return;
+    }
+    if entry.owner.is_some()
+        && resolver.program.known(symbol.file).language.manifest.resolution.members == MemberLookup::InherentFirst
+    {
+        return given_to_interface(resolver, symbol, relations);
+    }
+    // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
+    let nameless =
+        unit.scope_kind(entry.scope) == ScopeKind::Type && !unit.scope_symbol(entry.scope).is_some() && !entry.owner.is_some();
+    let (container, above) = match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
+        true => match resolver.named_type(symbol.file, unit.scope_owner(entry.scope)) {
+            Some(base) => (base, 0),
+            None => return,
+        },
+        false => (container, 1),
+    };
+    if container.symbol.get().is_none() || !resolver.program.symbol(container).kind.is_type() {
+        return;
+    }
+    let name = resolver.program.name_of(symbol);
+    for interface in resolver.satisfied(container).iter() {
+        if let Some(to) = resolver.required_method(*interface, name) {
+            relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
+        }
+    }
+    let hierarchy = resolver.hierarchy(container);
+    // The bases above those that have the member: they are not overridden directly.
+    let mut beyond: FxHashSet<SymbolRef> = FxHashSet::default();
+    for (base, _) in hierarchy.types.iter().skip(above) {
+        if beyond.contains(base) {
+            continue;
+        }
+        let mut found: Symbols = resolver.own_members(*base, name);
+        if found.is_empty() {
+            continue;
+        }
+        beyond.extend(resolver.hierarchy(*base).types.iter().skip(1).map(|(above, _)| *above));
+        if resolver.program.known(symbol.file).language.manifest.resolution.declarations {
+            found = resolver.established(&found);
+        }
+        for to in found {
+            let same_shape = found_fits(resolver, symbol, to);
+            if same_shape && to != symbol {
+                relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
+            }
+        }
+    }
+}
+
+/// The member of the interface that a member is written for.
+fn given_to_interface(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let implements = resolver.program.symbol(symbol).implements;
+    let Some(interface) = resolver.named_type(symbol.file, implements) else { return };
+    let name = resolver.program.name_of(symbol);
+    for to in resolver.own_members(interface, name) {
+        if resolver.program.symbol(to).kind == resolver.program.symbol(symbol).kind {
+            relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
+        }
+    }
+}
+
+/// Whether a member may override another: where overloads exist, only one with as many parameters.
+fn found_fits(resolver: &mut Resolver<'_, '_>, from: SymbolRef, to: SymbolRef) -> bool {
+    let rules = &resolver.program.known(from.file).language.manifest.resolution;
+    let (a, b) = (resolver.program.symbol(from), resolver.program.symbol(to));
+    let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity);
+    fits && (!rules.inherited_overloads || a.kind != SymbolKind::Method || resolver.overrides(from, to))
+}

@@ -1,0 +1,360 @@
+//! The footprint of a resolution: what it looked at outside of its file. When none of that has changed, the result stands.
+//!
+//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a hash cost a resolution that
+//! was not needed; a question that has another answer is never missed. Files are named by their keys in the store, which stay,
+//! so that a footprint holds in every process and whatever files come and go.
+
+use crate::model::graph::FileId;
+use crate::model::packed;
+use crate::resolve::units::space::Space;
+use rustc_hash::FxHashSet;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// Something that was asked about the program as a whole, as a number that is the same in every process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(in crate::resolve) struct Question(pub(in crate::resolve) u64);
+
+impl Question {
+    fn of(topic: u64, text: &str) -> Self {
+        Self(xxh3_64_with_seed(text.as_bytes(), topic))
+    }
+
+    /// Which members have a name.
+    pub(in crate::resolve) fn members(name: &str) -> Self {
+        Self::of(1, name)
+    }
+
+    /// Which macros have a name.
+    pub(in crate::resolve) fn macros(name: &str) -> Self {
+        Self::of(2, name)
+    }
+
+    /// Which interfaces ask for a method of this name first.
+    pub(in crate::resolve) fn interfaces(name: &str) -> Self {
+        Self::of(3, name)
+    }
+
+    /// Which members a type from outside gains.
+    pub(in crate::resolve) fn gained(ty: &str) -> Self {
+        Self::of(4, ty)
+    }
+
+    /// Which package a word means.
+    pub(in crate::resolve) fn declared(word: &str) -> Self {
+        Self::of(5, word)
+    }
+
+    /// Which module lies below another one under a name.
+    pub(in crate::resolve) fn child(name: &str) -> Self {
+        Self::of(6, name)
+    }
+
+    /// Which files could be pasted under a name.
+    pub(in crate::resolve) fn included(name: &str) -> Self {
+        Self::of(7, name)
+    }
+
+    /// Which callables and types outside of types have a name, in languages where a name alone makes candidates.
+    pub(in crate::resolve) fn alone(name: &str) -> Self {
+        Self::of(9, name)
+    }
+
+    /// What another file binds to a name outside of everything.
+    pub(in crate::resolve) fn bound(name: &str) -> Self {
+        Self::of(8, name)
+    }
+
+    /// Which files a package has.
+    pub(in crate::resolve) fn package(identity: u64) -> Self {
+        Self(identity ^ 0x5bd1_e995_9e37_79b9)
+    }
+
+    /// What the files of a package bind to a name outside of everything.
+    pub(in crate::resolve) fn member_of_package(identity: u64, name: &str) -> Self {
+        Self::of(identity, name)
+    }
+
+    /// How namespaces lie in each other, and what opens which.
+    pub(in crate::resolve) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
+
+    /// What a namespace has under a name.
+    pub(in crate::resolve) fn space(space: Space, name: &str) -> Self {
+        Self::of(space.0, name)
+    }
+
+    fn short(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through those of all files.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Asked {
+    numbers: Box<[u32]>,
+    /// Where each list but the last ends: facts, links, given, reach; then come questions.
+    ends: [u32; 4],
+    /// Whether it is not known what was asked, because the work did not end.
+    unknown: bool,
+}
+
+/// What has been looked at so far: quick to add to, whatever room it takes.
+#[derive(Default, Debug)]
+pub(in crate::resolve) struct Asking {
+    /// Files whose facts were looked at.
+    pub(in crate::resolve) facts: FileSet,
+    /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
+    pub(in crate::resolve) links: FileSet,
+    /// Files of whose symbols it was asked what other files add to them.
+    pub(in crate::resolve) given: FileSet,
+    /// Files of which it was asked what is reached from them over imports.
+    pub(in crate::resolve) reach: FileSet,
+    pub(in crate::resolve) questions: FxHashSet<u32>,
+}
+
+impl Asking {
+    pub(in crate::resolve) fn ask(&mut self, question: Question) {
+        self.questions.insert(question.short());
+    }
+
+    /// The footprint; `keys` gives the key of each file.
+    pub(in crate::resolve) fn into_asked(self, keys: &[u32]) -> Asked {
+        let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
+        for (files, end) in [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends) {
+            let start = numbers.len();
+            numbers.extend(files.iter().map(|file| keys[file.0 as usize]));
+            numbers[start..].sort_unstable();
+            *end = u32::try_from(numbers.len()).expect("a file looks at far fewer than 2^32 files");
+        }
+        let start = numbers.len();
+        numbers.extend(self.questions);
+        numbers[start..].sort_unstable();
+        Asked { numbers: numbers.into(), ends, unknown: false }
+    }
+}
+
+impl Asked {
+    /// Of a file whose resolution failed: after any change it is tried again.
+    pub fn unknown() -> Self {
+        Self { unknown: true, ..Self::default() }
+    }
+
+    /// As it is kept: each list as its length and the steps from one number to the next.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![u8::from(self.unknown)];
+        for list in self.lists() {
+            packed::put(&mut bytes, list.len() as u64);
+            let mut before = 0;
+            for &number in list {
+                packed::put(&mut bytes, u64::from(number - before));
+                before = number;
+            }
+        }
+        bytes
+    }
+
+    /// From what was kept; none if it was not that.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let unknown = packed::take(&mut bytes)? == 1;
+        let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
+        for end in &mut ends {
+            let count = usize::try_from(packed::take(&mut bytes)?).ok().filter(|&count| count <= bytes.len())?;
+            numbers.reserve(count);
+            let mut before = 0_u32;
+            for _ in 0..count {
+                before = before.checked_add(u32::try_from(packed::take(&mut bytes)?).ok()?)?;
+                numbers.push(before);
+            }
+            *end = u32::try_from(numbers.len()).ok()?;
+        }
+        let [facts, links, given, reach, _] = ends;
+        Some(Self { numbers: numbers.into(), ends: [facts, links, given, reach], unknown })
+    }
+
+    fn lists(&self) -> [&[u32]; 5] {
+        let [facts, links, given, reach] = self.ends.map(|end| end as usize);
+        let all = &self.numbers;
+        [&all[..facts], &all[facts..links], &all[links..given], &all[given..reach], &all[reach..]]
+    }
+}
+
+/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it would be if they were all there.
+fn has_hash(hashes: &[u32], wanted: u32) -> bool {
+    let mut place = ((u64::from(wanted) * hashes.len() as u64) >> 32) as usize;
+    while place > 0 && hashes.get(place).is_some_and(|&hash| hash > wanted) {
+        place -= 1;
+    }
+    while hashes.get(place).is_some_and(|&hash| hash < wanted) {
+        place += 1;
+    }
+    hashes.get(place) == Some(&wanted)
+}
+
+/// What has another answer after a change. Files are by their keys.
+#[derive(Default, Debug)]
+pub(in crate::resolve) struct Altered {
+    pub(in crate::resolve) facts: FileSet,
+    pub(in crate::resolve) links: FileSet,
+    pub(in crate::resolve) given: FileSet,
+    pub(in crate::resolve) reach: FileSet,
+    questions: FxHashSet<u32>,
+    /// Files of which only some functions are others, with their names: they concern who looked at the file and asked for one.
+    apart: Vec<(u32, FxHashSet<u32>)>,
+}
+
+impl Altered {
+    pub(in crate::resolve) fn question(&mut self, question: Question) {
+        self.questions.insert(question.short());
+    }
+
+    /// Of a file only functions of these names are others.
+    pub(in crate::resolve) fn functions<'n>(&mut self, key: u32, names: impl Iterator<Item = &'n str>) {
+        self.apart.push((key, names.map(|name| Question::bound(name).short()).collect()));
+    }
+
+    /// Whether one of the questions, or one about a function, was asked.
+    pub(in crate::resolve) fn has_question(&self, asking: &Asking) -> bool {
+        let is_altered = |hash: &u32| self.questions.contains(hash) || self.apart.iter().any(|(_, names)| names.contains(hash));
+        asking.questions.iter().any(is_altered)
+    }
+
+    /// Whether a footprint has any of it.
+    pub(in crate::resolve) fn concerns(&self, asked: &Asked) -> bool {
+        if asked.unknown {
+            return true;
+        }
+        let [facts, links, given, reach, questions] = asked.lists();
+        let meets = |list: &[u32], files: &FileSet| !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)));
+        has_any(questions, &self.questions)
+            || self.apart.iter().any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
+            || meets(links, &self.links)
+            || meets(given, &self.given)
+            || meets(reach, &self.reach)
+            || meets(facts, &self.facts)
+    }
+}
+
+/// Whether sorted hashes have one of some.
+fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
+    // Either is quick where the other is slow.
+    match some.len() * 8 <= hashes.len() {
+        true => some.iter().any(|hash| has_hash(hashes, *hash)),
+        false => !some.is_empty() && hashes.iter().any(|hash| some.contains(hash)),
+    }
+}
+
+/// A set of files.
+#[derive(Clone, Default, Debug)]
+pub(in crate::resolve) struct FileSet(Vec<u64>);
+
+impl FileSet {
+    pub(in crate::resolve) fn insert(&mut self, file: FileId) {
+        let (word, bit) = (file.0 as usize / 64, file.0 % 64);
+        if word >= self.0.len() {
+            self.0.resize(word + 1, 0);
+        }
+        self.0[word] |= 1 << bit;
+    }
+
+    pub(in crate::resolve) fn contains(&self, file: FileId) -> bool {
+        self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
+    }
+
+    /// Whether it has none.
+    pub(in crate::resolve) fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Puts in those of another set.
+    pub(in crate::resolve) fn join(&mut self, others: &FewFiles) {
+        let end = others.0.last().map_or(0, |(word, _)| *word as usize + 1);
+        if end > self.0.len() {
+            self.0.resize(end, 0);
+        }
+        for (word, bits) in &others.0 {
+            self.0[*word as usize] |= bits;
+        }
+    }
+
+    pub(in crate::resolve) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
+        // Few of many: words without any are passed over, and only the bits that are set are met.
+        let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
+        words.flat_map(|(word, &bits)| {
+            let mut left = bits;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(FileId(word * 64 + bit))
+            })
+        })
+    }
+}
+
+/// A set of files that is kept: where it has any.
+#[derive(Debug)]
+pub(in crate::resolve) struct FewFiles(Box<[(u32, u64)]>);
+
+impl FewFiles {
+    pub(in crate::resolve) fn of(files: &FileSet) -> Self {
+        Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Asked {
+        let mut asking = Asking::default();
+        facts.iter().for_each(|file| asking.facts.insert(FileId(*file)));
+        reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
+        questions.iter().for_each(|question| asking.ask(*question));
+        // Files have other keys than numbers, in another order.
+        let keys: Vec<u32> = (0..100).map(|file| 1000 - file).collect();
+        let asked = asking.into_asked(&keys);
+        let bytes = asked.bytes();
+        assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
+        assert!((0..bytes.len()).all(|end| Asked::from_bytes(&bytes[..end]).is_none()), "a part is not all");
+        asked
+    }
+
+    #[test]
+    fn a_footprint_is_concerned_by_what_it_has() {
+        let asked = asked(&[3, 70], &[9], &[Question::members("a"), Question::bound("f"), Question::SPACES]);
+        let with = |change: &dyn Fn(&mut Altered)| {
+            let mut altered = Altered::default();
+            change(&mut altered);
+            altered.concerns(&asked)
+        };
+        assert!(!with(&|_| ()));
+        assert!(with(&|altered| altered.facts.insert(FileId(930))) && !with(&|altered| altered.facts.insert(FileId(70))));
+        assert!(with(&|altered| altered.reach.insert(FileId(991))) && !with(&|altered| altered.given.insert(FileId(991))));
+        assert!(with(&|altered| altered.question(Question::members("a"))));
+        assert!(!with(&|altered| altered.question(Question::macros("a"))));
+        assert!(with(&|altered| altered.question(Question::SPACES)));
+        assert!(with(&|altered| altered.functions(997, ["g", "f"].into_iter())), "it looked at the file and asked for one");
+        assert!(!with(&|altered| altered.functions(997, ["g"].into_iter())), "it asked for others");
+        assert!(!with(&|altered| altered.functions(998, ["f"].into_iter())), "it looked at other files");
+        assert!(Altered::default().concerns(&Asked::unknown()));
+    }
+
+    #[test]
+    fn a_hash_is_found_wherever_it_stands() {
+        let spread: Vec<u32> = (0..1000_u32)
+            .map(|number| number.wrapping_mul(0x9e37_79b9))
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let close: Vec<u32> = (0..100).chain(u32::MAX - 100..=u32::MAX).collect();
+        for hashes in [spread, close, vec![7], Vec::new()] {
+            for wanted in hashes.iter().flat_map(|hash| [hash.wrapping_sub(1), *hash, hash.wrapping_add(1)]).chain([0, u32::MAX])
+            {
+                assert_eq!(
+                    has_hash(&hashes, wanted),
+                    hashes.binary_search(&wanted).is_ok(),
+                    "{wanted} in {} hashes",
+                    hashes.len()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Orders the facts of a file so that what the resolution of other files may look at stands first. The rest is needed only
+//! while the file itself is resolved: it can be let go, and is as it was when all facts are there again.
+
+use crate::model::LanguageId;
+use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
+use crate::resolve::Name;
+use crate::resolve::units::interface_hash::{self, Reached};
+use crate::resolve::units::prepared::Prepared;
+use crate::resolve::units::{
+    contexts::contexts,
+    unit::{First, UnitTable},
+};
+
+/// How many of a file's facts others may look at, from the first on.
+#[derive(Clone, Copy, Debug)]
+pub struct Shared {
+    interface: u64,
+    scopes: usize,
+    bindings: usize,
+    exprs: usize,
+    lists: usize,
+}
+
+impl Shared {
+    /// Puts the facts in this order. Symbols, imports and references stay where they are.
+    pub fn first(facts: &mut FileFacts) -> Self {
+        let Reached { scopes, bindings, exprs, mut lists, interface } = interface_hash::reached(facts, &contexts(facts));
+        for run in runs(facts).filter(|run| !run.range().is_empty()) {
+            // Lists have nothing in common; one that had would have to stay whole.
+            if lists[run.range()].contains(&true) {
+                lists[run.range()].fill(true);
+            }
+        }
+        put_first(&mut facts.scopes, &scopes);
+        put_first(&mut facts.bindings, &bindings);
+        put_first(&mut facts.exprs, &exprs);
+        put_first(&mut facts.positions, &exprs);
+        put_first(&mut facts.lists, &lists);
+        Places { scopes: places(&scopes), bindings: places(&bindings), exprs: places(&exprs), lists: places(&lists) }
+            .rename(facts);
+        Self { interface, scopes: count(&scopes), bindings: count(&bindings), exprs: count(&exprs), lists: count(&lists) }
+    }
+
+    /// Stands for everything in the file that the resolution of others may look at.
+    pub fn interface(&self) -> u64 {
+        self.interface
+    }
+
+    /// As numbers, in which it is kept.
+    pub fn numbers(&self) -> [u64; 5] {
+        [self.interface, self.scopes as u64, self.bindings as u64, self.exprs as u64, self.lists as u64]
+    }
+
+    /// From numbers that were kept for facts; none if there are not so many of these.
+    pub fn of_numbers(facts: &FileFacts, [interface, scopes, bindings, exprs, lists]: [u64; 5]) -> Option<Self> {
+        let within = |number: u64, all: usize| usize::try_from(number).ok().filter(|&number| number <= all);
+        Some(Self {
+            interface,
+            scopes: within(scopes, facts.scopes.len())?,
+            bindings: within(bindings, facts.bindings.len())?,
+            exprs: within(exprs, facts.exprs.len())?,
+            lists: within(lists, facts.lists.len())?,
+        })
+    }
+
+    /// Prepares a file that has these names, and leaves of its facts what others may look at.
+    pub fn leave(self, facts: &mut FileFacts, language: LanguageId, names: Vec<Name>) -> Prepared {
+        let first = First { scopes: self.scopes, bindings: self.bindings };
+        let prepared = Prepared::with(facts, language, |facts| {
+            let mut table = UnitTable::of_first(facts, names.into(), Some(self.interface), first);
+            table.truncate(self.scopes, self.exprs);
+            table
+        });
+        facts.scopes.truncate(self.scopes);
+        facts.bindings.truncate(self.bindings);
+        facts.exprs.truncate(self.exprs);
+        facts.positions.truncate(self.exprs);
+        facts.lists.truncate(self.lists);
+        facts.names = Vec::new();
+        facts.problems = Vec::new();
+        facts.words = Box::default();
+        facts.sites = Sites::default();
+        for symbol in &mut facts.symbols {
+            symbol.doc = Box::default();
+            symbol.signature = told_apart(&symbol.signature);
+        }
+        facts.shrink();
+        prepared
+    }
+}
+
+/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what follows the parameters.
+fn told_apart(signature: &str) -> Box<str> {
+    let mark = if signature.starts_with('#') { "#" } else { "" };
+    match signature.rsplit_once(')') {
+        Some((_, tail)) if tail.contains("const") => format!("{mark}){tail}").into(),
+        _ => mark.into(),
+    }
+}
+
+fn count(wanted: &[bool]) -> usize {
+    wanted.iter().filter(|wanted| **wanted).count()
+}
+
+/// Moves what is wanted to the front; both parts keep their order.
+fn put_first<T>(items: &mut Vec<T>, wanted: &[bool]) {
+    let mut rest = Vec::new();
+    let mut first = Vec::with_capacity(items.len());
+    for (item, wanted) in std::mem::take(items).into_iter().zip(wanted) {
+        if *wanted { first.push(item) } else { rest.push(item) }
+    }
+    first.append(&mut rest);
+    *items = first;
+}
+
+/// Where each item is after `put_first`.
+fn places(wanted: &[bool]) -> Vec<u32> {
+    let (mut first, mut rest) = (0, u32::try_from(count(wanted)).expect("a file is limited to far fewer than 2^32 facts"));
+    let mut place = |wanted: &bool| {
+        let next = if *wanted { &mut first } else { &mut rest };
+        *next += 1;
+        *next - 1
+    };
+    wanted.iter().map(&mut place).collect()
+}
+
+/// Every list.
+fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
+    let of_exprs = facts.exprs.iter().filter_map(|expr| match *expr {
+        Expr::Call(_, run)
+        | Expr::Construct(_, run)
+        | Expr::Apply(_, run)
+        | Expr::Union(run)
+        | Expr::Tuple(run)
+        | Expr::Function(run) => Some(run),
+        _ => None,
+    });
+    let of_symbols = facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
+    let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
+    of_exprs.chain(of_symbols).chain(of_sites)
+}
+
+/// The positions that things have now, by those that they had.
+struct Places {
+    scopes: Vec<u32>,
+    bindings: Vec<u32>,
+    exprs: Vec<u32>,
+    lists: Vec<u32>,
+}
+
+impl Places {
+    /// Names everything by its position now.
+    fn rename(&self, facts: &mut FileFacts) {
+        for scope in &mut facts.scopes {
+            self.scope(&mut scope.parent);
+            self.expr(&mut scope.owner);
+        }
+        facts.symbols.iter_mut().for_each(|symbol| self.symbol(symbol));
+        for binding in &mut facts.bindings {
+            self.scope(&mut binding.scope);
+            self.scope(&mut binding.block);
+            self.expr(&mut binding.ty);
+            self.expr(&mut binding.value);
+        }
+        facts.imports.iter_mut().for_each(|import| self.scope(&mut import.scope));
+        facts.lists.iter_mut().for_each(|expr| self.expr(expr));
+        facts.exprs.iter_mut().for_each(|expr| self.parts(expr));
+        for site in facts.sites.list_mut() {
+            self.scope(&mut site.scope);
+            self.expr(&mut site.target);
+            run(&mut site.args, &self.lists);
+        }
+    }
+
+    fn symbol(&self, symbol: &mut Symbol) {
+        self.scope(&mut symbol.scope);
+        self.scope(&mut symbol.inner);
+        for expr in [&mut symbol.ty, &mut symbol.owner, &mut symbol.implements] {
+            self.expr(expr);
+        }
+        for list in [&mut symbol.values, &mut symbol.decorators, &mut symbol.bases] {
+            run(list, &self.lists);
+        }
+        for list in [&mut symbol.params, &mut symbol.type_params] {
+            run(list, &self.bindings);
+        }
+    }
+
+    fn parts(&self, expr: &mut Expr) {
+        match expr {
+            Expr::Name(_, scope)
+            | Expr::SelfValue(scope)
+            | Expr::SuperValue(scope)
+            | Expr::SelfType(scope)
+            | Expr::Lambda(scope)
+            | Expr::Given(scope, _)
+            | Expr::Members(scope) => self.scope(scope),
+            Expr::Call(of, list) | Expr::Construct(of, list) | Expr::Apply(of, list) => {
+                self.expr(of);
+                run(list, &self.lists);
+            }
+            Expr::Index(of, with) | Expr::Mapping(of, with) => {
+                self.expr(of);
+                self.expr(with);
+            }
+            Expr::Member(of, _)
+            | Expr::Element(of)
+            | Expr::Await(of)
+            | Expr::Item(of, _)
+            | Expr::OfType(of)
+            | Expr::Wrap(of, _)
+            | Expr::Array(of)
+            | Expr::Base(of, _)
+            | Expr::Key(of)
+            | Expr::Unwrapped(of)
+            | Expr::Enter(of)
+            | Expr::TypeOf(of) => self.expr(of),
+            Expr::Union(list) | Expr::Tuple(list) | Expr::Function(list) => run(list, &self.lists),
+            Expr::Literal(_) | Expr::Unknown => {}
+        }
+    }
+
+    fn scope(&self, scope: &mut ScopeId) {
+        if let Some(position) = scope.get() {
+            scope.0 = self.scopes[position];
+        }
+    }
+
+    fn expr(&self, expr: &mut ExprId) {
+        if let Some(position) = expr.get() {
+            expr.0 = self.exprs[position];
+        }
+    }
+}
+
+/// What stands together goes together.
+fn run(run: &mut Run, places: &[u32]) {
+    if run.len > 0 {
+        run.start = places[run.start as usize];
+    } else {
+        run.start = 0;
+    }
+}

@@ -1,0 +1,77 @@
+//! The bindings of a file by the scope that owns them, and in each scope in order of their names and of appearance.
+
+use crate::model::facts::{BindingId, FileFacts, ScopeId};
+
+/// So many bindings are looked at one by one.
+const FEW: usize = 8;
+
+/// Bindings of scopes, each with its name, in whatever form names are compared.
+#[derive(Debug)]
+pub(in crate::resolve) struct ByScope<N> {
+    /// One scope after the other; at the end those without a scope.
+    bindings: Vec<(N, BindingId)>,
+    /// Where the bindings of each scope start, and where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl<N: Copy + Ord> ByScope<N> {
+    /// Puts the first bindings of a file in order. They are in its first scopes, or in none; `name_of` gives the name of one,
+    /// and nothing for those that are left out.
+    pub(in crate::resolve) fn of(
+        facts: &FileFacts,
+        scopes: usize,
+        bindings: usize,
+        name_of: impl Fn(BindingId) -> Option<N>,
+    ) -> Self {
+        let owner = |id: BindingId| facts.bindings[id.0 as usize].scope.get().unwrap_or(scopes);
+        let named = (0..bindings).map(BindingId::at).filter_map(|id| Some((name_of(id)?, id)));
+        let mut starts = vec![0_u32; scopes + 2];
+        for (_, id) in named.clone() {
+            starts[owner(id) + 1] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        let Some(blank) = named.clone().next() else { return Self { bindings: Vec::new(), starts } };
+        let (mut ordered, mut next) = (vec![blank; end as usize], starts.clone());
+        for (name, id) in named {
+            let place = &mut next[owner(id)];
+            ordered[*place as usize] = (name, id);
+            *place += 1;
+        }
+        for scope in starts.windows(2) {
+            ordered[scope[0] as usize..scope[1] as usize].sort_unstable();
+        }
+        Self { bindings: ordered, starts }
+    }
+
+    /// The bindings of a scope, or those without one.
+    pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> &[(N, BindingId)] {
+        let place = scope.get().unwrap_or(self.starts.len() - 2);
+        match self.starts.get(place..) {
+            Some([start, end, ..]) => &self.bindings[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
+
+    /// The bindings of a name in a scope.
+    pub(in crate::resolve) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
+        self.place_of_name(scope, name).1
+    }
+
+    /// The same, with where they begin among the bindings of all scopes.
+    pub(in crate::resolve) fn place_of_name(&self, scope: ScopeId, name: N) -> (usize, &[(N, BindingId)]) {
+        let bindings = self.of_scope(scope);
+        let first = bindings.partition_point(|&(bound, _)| bound < name);
+        let from = &bindings[first..];
+        // Most names are bound once or twice.
+        let count = match from.iter().take(FEW).take_while(|&&(bound, _)| bound == name).count() {
+            FEW => from.partition_point(|&(bound, _)| bound == name),
+            count => count,
+        };
+        let place = scope.get().unwrap_or(self.starts.len() - 2);
+        (self.starts.get(place).map_or(0, |start| *start as usize) + first, &from[..count])
+    }
+}

@@ -1,0 +1,176 @@
+//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each other, and which are opened.
+
+use crate::grammar::{Language, ModuleSystem};
+use crate::model::facts::{BindingKind, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId, ScopeKind};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::units::footprint::Question;
+use crate::resolve::units::space::Space;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
+/// The namespaces that the scopes of a file are in, and what the file puts into them.
+#[derive(Default, Debug)]
+pub(in crate::resolve) struct Spaces {
+    /// Scopes of files and namespaces, in order, each with its symbol.
+    pub(in crate::resolve) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
+}
+
+impl Spaces {
+    /// Those of a file.
+    pub(in crate::resolve) fn of(facts: &FileFacts, language: &Language) -> Self {
+        let mut spaces = Self::default();
+        if language.manifest.modules.system != ModuleSystem::Includes {
+            return spaces;
+        }
+        let root = Space::root(language);
+        for (position, scope) in facts.scopes.iter().enumerate() {
+            let id = ScopeId::at(position);
+            match (scope.kind, scope.symbol.get()) {
+                (ScopeKind::File, _) => spaces.scopes.push((id, root, LocalSymbol::NONE)),
+                (ScopeKind::Module, Some(symbol)) => {
+                    let parent = spaces.around(facts, scope.parent).unwrap_or(root);
+                    spaces.scopes.push((id, parent.below(text(facts, facts.symbols[symbol].name)), scope.symbol));
+                }
+                _ => {}
+            }
+        }
+        spaces
+    }
+
+    /// The namespace of a scope.
+    pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> Option<Space> {
+        let place = self.scopes.binary_search_by_key(&scope, |(scope, ..)| *scope).ok()?;
+        Some(self.scopes[place].1)
+    }
+
+    /// The namespace that a symbol opens.
+    pub(in crate::resolve) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
+        self.scopes.iter().rfind(|(_, _, own)| *own == symbol && symbol.is_some()).map(|(_, space, _)| *space)
+    }
+
+    /// The innermost namespace around a scope.
+    pub(in crate::resolve) fn around(&self, facts: &FileFacts, mut scope: ScopeId) -> Option<Space> {
+        while let Some(position) = scope.get() {
+            if let Some(space) = self.of_scope(scope) {
+                return Some(space);
+            }
+            scope = facts.scopes[position].parent;
+        }
+        None
+    }
+}
+
+/// The text of a name of a file that has its own names.
+fn text(facts: &FileFacts, name: NameId) -> &str {
+    name.get().map_or("", |position| &facts.names[position])
+}
+
+/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of C say nothing.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(in crate::resolve) struct Nesting {
+    /// Namespaces, each with the one around it and its symbol.
+    pub(in crate::resolve) spaces: Vec<(Space, Space, LocalSymbol)>,
+    /// Names that are made visible in a namespace under the same or another name.
+    pub(in crate::resolve) aliases: Vec<(Question, ImportId)>,
+    /// Imports that make the names of a namespace visible in another one.
+    pub(in crate::resolve) opened: Vec<(Space, ImportId)>,
+    /// The same inside of functions and types.
+    pub(in crate::resolve) opened_locally: Vec<(ScopeId, ImportId)>,
+}
+
+impl Nesting {
+    /// That of a file; none if it says nothing.
+    pub(in crate::resolve) fn of(facts: &FileFacts, language: &Language, spaces: &Spaces) -> Option<Self> {
+        if language.manifest.modules.system != ModuleSystem::Includes {
+            return None;
+        }
+        let mut nesting = Self::default();
+        for (scope, space, symbol) in &spaces.scopes {
+            if symbol.is_some() {
+                let parent = scope.get().and_then(|scope| spaces.around(facts, facts.scopes[scope].parent));
+                nesting.spaces.push((*space, parent.unwrap_or(Space::root(language)), *symbol));
+            }
+        }
+        for binding in facts.bindings.iter().filter(|binding| binding.kind == BindingKind::Import) {
+            if let Some(space) = spaces.of_scope(binding.scope) {
+                nesting.aliases.push((Question::space(space, text(facts, binding.name)), binding.import));
+            }
+        }
+        for (position, import) in facts.imports.iter().enumerate().filter(|(_, import)| import.kind == ImportKind::Wildcard) {
+            let id = ImportId::at(position);
+            match spaces.of_scope(import.scope) {
+                Some(space) => nesting.opened.push((space, id)),
+                None => nesting.opened_locally.push((import.scope, id)),
+            }
+        }
+        (nesting != Self::default()).then_some(nesting)
+    }
+}
+
+/// What all files together say of namespaces.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Linkage {
+    /// The namespace around each, and the first symbol that opens it.
+    pub(in crate::resolve) spaces: FxHashMap<Space, (Space, SymbolRef)>,
+    pub(in crate::resolve) aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
+    pub(in crate::resolve) opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
+    pub(in crate::resolve) opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
+}
+
+impl Linkage {
+    /// Of what the files say, in their order.
+    pub(in crate::resolve) fn new<'n>(files: impl Iterator<Item = (FileId, &'n Nesting)>) -> Self {
+        let mut linkage = Self::default();
+        for (file, nesting) in files {
+            for (space, parent, symbol) in &nesting.spaces {
+                linkage.spaces.entry(*space).or_insert((*parent, SymbolRef { file, symbol: *symbol }));
+            }
+            for (name, import) in &nesting.aliases {
+                linkage.aliases.entry(*name).or_default().push((file, *import));
+            }
+            for (space, import) in &nesting.opened {
+                linkage.opened.entry(*space).or_default().push((file, *import));
+            }
+            for (scope, import) in &nesting.opened_locally {
+                linkage.opened_locally.entry((file, *scope)).or_default().push(*import);
+            }
+        }
+        linkage
+    }
+
+    /// The namespace around one.
+    pub(in crate::resolve) fn parent(&self, space: Space) -> Option<Space> {
+        self.spaces.get(&space).map(|(parent, _)| *parent)
+    }
+
+    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the key of a file.
+    pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
+        let mut number = 0_u64;
+        let mut add = |part: u64| number = number.wrapping_add(part);
+        let keyed = |imports: &[(FileId, ImportId)]| imports.iter().map(|(of, import)| (key(*of), *import)).collect::<Vec<_>>();
+        self.aliases.iter().for_each(|(name, imports)| add(FxBuildHasher.hash_one((1, name, keyed(imports)))));
+        self.opened.iter().for_each(|(space, imports)| add(FxBuildHasher.hash_one((2, space, keyed(imports)))));
+        self.opened_locally.iter().for_each(|((file, scope), imports)| {
+            add(FxBuildHasher.hash_one((3, key(*file), scope, imports)));
+        });
+        self.spaces.iter().for_each(|(space, (parent, symbol))| {
+            add(FxBuildHasher.hash_one((4, space, parent, key(symbol.file), symbol.symbol)));
+        });
+        number
+    }
+
+    /// The namespace that a path names from another one outwards.
+    pub(in crate::resolve) fn find(&self, from: Space, path: &str, separator: &str) -> Option<Space> {
+        let mut start = Some(from);
+        while let Some(space) = start {
+            let mut segments = path.split(separator).filter(|segment| !segment.is_empty());
+            let found = segments
+                .try_fold(space, |space, segment| Some(space.below(segment)).filter(|below| self.spaces.contains_key(below)));
+            if found.is_some() {
+                return found;
+            }
+            start = self.parent(space);
+        }
+        None
+    }
+}

@@ -1,0 +1,99 @@
+//! Which files are reached from a file over imports. What is reached from files that many others import is found out once, when
+//! it is first asked for, and joined to what is reached from each of those.
+
+use crate::model::graph::FileId;
+use crate::resolve::units::footprint::{FewFiles, FileSet};
+use std::sync::OnceLock;
+
+/// What so many files import is followed once for all of them.
+const MANY: u32 = 8;
+
+/// What is reached from files that many import, as far as it is known; nothing for the others.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<FewFiles>>>);
+
+impl Reach {
+    /// Of so many files, which import these; nothing is known yet.
+    pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
+        let mut importers = vec![0; files];
+        imports.for_each(|imported| importers[imported.0 as usize] += 1);
+        Self(importers.into_iter().map(|count| (count >= MANY).then(OnceLock::new)).collect())
+    }
+
+    /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
+    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+        for beside in next_to(file) {
+            if let Some(shared) = self.shared(beside) {
+                shared.get_or_init(|| FewFiles::of(&self.follow(beside, next_to)));
+            }
+        }
+        self.follow(file, next_to)
+    }
+
+    fn shared(&self, file: FileId) -> Option<&OnceLock<FewFiles>> {
+        self.0.get(file.0 as usize)?.as_ref()
+    }
+
+    /// Follows imports as far as what they lead to is not known.
+    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+        let (mut waiting, mut reached) = (vec![file], FileSet::default());
+        reached.insert(file);
+        while let Some(next) = waiting.pop() {
+            for beside in next_to(next) {
+                if reached.contains(beside) {
+                    continue;
+                }
+                match self.shared(beside).and_then(OnceLock::get) {
+                    Some(known) => reached.join(known),
+                    None => {
+                        reached.insert(beside);
+                        waiting.push(beside);
+                    }
+                }
+            }
+        }
+        reached
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Files in two rings; those of the second also import one of the first, and all of both rings import two files more.
+    fn imports(file: u32) -> Vec<FileId> {
+        let ring = |first: u32| first + (file - first + 1) % 100;
+        let found = match file {
+            0..100 => vec![ring(0), 300, 301],
+            100..200 => vec![ring(100), file - 100, 300, 301],
+            300 => vec![302],
+            301 => vec![303],
+            303 => vec![301],
+            _ => vec![],
+        };
+        found.into_iter().map(FileId).collect()
+    }
+
+    fn reached_one_by_one(file: FileId) -> Vec<FileId> {
+        let mut reached = vec![file];
+        let mut next = 0;
+        while let Some(file) = reached.get(next).copied() {
+            let new: Vec<FileId> = imports(file.0).into_iter().filter(|file| !reached.contains(file)).collect();
+            reached.extend(new);
+            next += 1;
+        }
+        reached.sort_unstable();
+        reached
+    }
+
+    #[test]
+    fn what_is_known_already_is_joined() {
+        let reach = Reach::new(310, (0..310).flat_map(imports));
+        assert_eq!(reach.0.iter().flatten().count(), 2, "two files are imported by many");
+        let next_to = |file: FileId| imports(file.0).into_iter();
+        for file in [301, 0, 99, 150, 302, 305, 0].map(FileId) {
+            assert_eq!(reach.from(file, &next_to).iter().collect::<Vec<_>>(), reached_one_by_one(file), "from {file:?}");
+        }
+        assert!(reach.0.iter().flatten().all(|shared| shared.get().is_some()));
+    }
+}

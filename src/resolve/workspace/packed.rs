@@ -1,0 +1,86 @@
+//! The compact form of what is known of a file without its facts: its head, where its imports lead, and its footprint.
+
+use crate::grammar;
+use crate::model::LanguageId;
+use crate::model::facts::{ImportId, LocalSymbol, ScopeId};
+use crate::model::packed::{Pass, Reader, Writer};
+use crate::resolve::units::footprint::{Asked, Question};
+use crate::resolve::units::prepared::Head;
+use crate::resolve::units::{space::Space, spaces::Nesting};
+use std::sync::Arc;
+
+/// What is known of a file without its facts. Files are by their keys.
+#[derive(Clone, Debug)]
+pub struct PackedEntry {
+    /// What its language and its facts say.
+    pub head: Head,
+    /// The files that its imports lead to or through.
+    pub imported: Vec<u32>,
+    /// What its resolution looked at.
+    pub asked: Asked,
+}
+
+impl PackedEntry {
+    /// Writes it.
+    pub fn write(&self, writer: &mut Writer) {
+        let mut write = || -> Option<()> {
+            let Head { language, interface, package, speaks, nesting } = &self.head;
+            writer.small(u32::from(language.id.0))?;
+            writer.bits(*interface)?;
+            writer.flag(package.is_some())?;
+            writer.text(package.as_deref().unwrap_or_default())?;
+            writer.flag(*speaks)?;
+            writer.flag(nesting.is_some())?;
+            if let Some(nesting) = nesting {
+                pass_over(writer, nesting)?;
+            }
+            keys(writer, &self.imported)?;
+            writer.bytes(&self.asked.bytes())?;
+            Some(())
+        };
+        write().expect("writing does not fail");
+    }
+
+    /// Reads it; none if that is not what was written.
+    pub fn read(reader: &mut Reader<'_>) -> Option<Self> {
+        let language = LanguageId(u16::try_from(reader.small(0)?).ok()?);
+        if usize::from(language.0) >= grammar::count() {
+            return None;
+        }
+        let interface = reader.bits(0)?;
+        let (has_package, package) = (reader.flag(false)?, reader.text("")?);
+        let speaks = reader.flag(false)?;
+        let nesting = if reader.flag(false)? { Some(Arc::new(pass_over(reader, &Nesting::default())?)) } else { None };
+        let imported = keys(reader, &[])?;
+        let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
+        let package = has_package.then_some(package);
+        let head = Head { language: grammar::language(language), interface, package, speaks, nesting };
+        Some(Self { head, imported, asked })
+    }
+}
+
+fn keys<P: Pass>(pass: &mut P, keys: &[u32]) -> Option<Vec<u32>> {
+    let mut before = 0;
+    pass.list(keys, &0, |pass, key| {
+        before = pass.near(*key, before)?;
+        Some(before)
+    })
+}
+
+fn pass_over<P: Pass>(pass: &mut P, nesting: &Nesting) -> Option<Nesting> {
+    const NO_SPACE: Space = Space(0);
+    Some(Nesting {
+        spaces: pass.list(&nesting.spaces, &(NO_SPACE, NO_SPACE, LocalSymbol(0)), |pass, (space, parent, symbol)| {
+            Some((Space(pass.bits(space.0)?), Space(pass.bits(parent.0)?), LocalSymbol(pass.id(symbol.0)?)))
+        })?,
+        aliases: pass.list(&nesting.aliases, &(Question(0), ImportId(0)), |pass, (name, import)| {
+            Some((Question(pass.bits(name.0)?), ImportId(pass.id(import.0)?)))
+        })?,
+        opened: pass.list(&nesting.opened, &(NO_SPACE, ImportId(0)), |pass, (space, import)| {
+            Some((Space(pass.bits(space.0)?), ImportId(pass.id(import.0)?)))
+        })?,
+        opened_locally: pass.list(&nesting.opened_locally, &(ScopeId(0), ImportId(0)), |pass, (scope, import)| {
+            Some((ScopeId(pass.id(scope.0)?), ImportId(pass.id(import.0)?)))
+        })?,
+    })
+}

@@ -1,0 +1,208 @@
+//! The posting lists of symbols: which symbols a namespace or a package has under a name, which members and which macros have one. A whole build
+//! makes them in memory and writes them down; a change looks them up where they were written, and adds what files say that
+//! have changed since.
+
+use crate::grammar::Tier;
+use crate::model::SymbolKind;
+use crate::model::facts::{BindingKind, LocalSymbol, ScopeId, flags};
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Symbols;
+use crate::resolve::units::archive::{Archive, Posting};
+use crate::resolve::units::footprint::Question;
+use crate::resolve::units::unit::Unit;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
+pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
+
+/// What a file adds to posting lists, in order. `package` is that of [`package_with_names`](crate::resolve::imports::package_with_names).
+pub(in crate::resolve) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Item = Own> + '_ {
+    let own = move |list: Question, symbol: LocalSymbol| {
+        let is_declared = symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].flags & flags::DECLARATION != 0);
+        (list, symbol, is_declared)
+    };
+    let by_name = unit.language.tier() == Tier::Shared;
+    let by_kind = unit.facts.symbols.iter().enumerate().filter_map(move |(position, symbol)| {
+        let list = match symbol.kind {
+            SymbolKind::Method | SymbolKind::Constructor => Question::members(unit.text(symbol.name)),
+            SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
+            kind if by_name && (kind == SymbolKind::Function || kind.is_type()) && symbol.flags & flags::LOCAL == 0 => {
+                Question::alone(unit.text(symbol.name))
+            }
+            _ => return None,
+        };
+        Some((list, LocalSymbol::at(position)))
+    });
+    let in_package = package.into_iter().flat_map(move |package| {
+        let bound =
+            unit.facts.bindings.iter().filter(|binding| binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol);
+        bound.map(move |binding| (Question::member_of_package(package, unit.text(binding.name)), binding.symbol))
+    });
+    names_in_spaces(unit).chain(by_kind).chain(in_package).map(move |(list, symbol)| own(list, symbol))
+}
+
+/// All posting lists.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct Postings {
+    /// Lists that are made in memory: all of a whole build. Files are in order.
+    lists: FxHashMap<Question, Symbols>,
+    /// Those of them that have declarations.
+    declared: FxHashSet<Question>,
+    /// Lists with members that are defined outside of the bodies of their types.
+    joined: FxHashMap<Question, Symbols>,
+    written: Option<Written>,
+}
+
+/// Lists that were written down, and what has changed since.
+#[derive(Debug)]
+struct Written {
+    archive: Arc<dyn Archive>,
+    /// Keys of files that say other things than was written.
+    hidden: FxHashSet<u32>,
+    /// What these say now.
+    since: FxHashMap<Question, Vec<Posting>>,
+    /// Lists that were looked up.
+    found: FoundPostings,
+}
+
+#[derive(Debug, Default)]
+struct FoundPostings {
+    places: Mutex<FxHashMap<Question, Option<usize>>>,
+    lists: boxcar::Vec<(Symbols, bool)>,
+}
+
+impl Postings {
+    /// Those that an archive has.
+    pub(in crate::resolve) fn written(archive: Arc<dyn Archive>) -> Self {
+        let written =
+            Written { archive, hidden: FxHashSet::default(), since: FxHashMap::default(), found: FoundPostings::default() };
+        Self { written: Some(written), ..Self::default() }
+    }
+
+    /// Adds what a file says; files come in order.
+    pub(in crate::resolve) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
+        for (list, symbol, is_declared) in of_file(unit, package) {
+            self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
+            if is_declared {
+                self.declared.insert(list);
+            }
+        }
+    }
+
+    /// Replaces what a file that has changed since the lists were written says.
+    pub(in crate::resolve) fn replace(&mut self, key: u32, before: &[Own], now: &[Own]) {
+        let written = self.written.as_mut().expect("files change in tables that are read by need");
+        if !written.hidden.insert(key) {
+            for (list, ..) in before {
+                if let Some(since) = written.since.get_mut(list) {
+                    since.retain(|posting| posting.file != key);
+                }
+            }
+        }
+        for &(list, symbol, is_declared) in now {
+            written.since.entry(list).or_default().push(Posting { file: key, symbol: symbol.0, is_declared });
+        }
+        let places = written.found.places.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for (list, ..) in before.iter().chain(now) {
+            places.remove(list);
+        }
+    }
+
+    /// Files have other numbers, or were looked up in vain.
+    pub(in crate::resolve) fn forget_found(&mut self) {
+        if let Some(written) = &mut self.written {
+            written.found = FoundPostings::default();
+        }
+    }
+
+    /// The symbols of a list, files in order. `position` gives the number of the file with a key.
+    pub(in crate::resolve) fn get(&self, list: Question, position: &impl Fn(u32) -> Option<FileId>) -> Option<&Symbols> {
+        if let Some(joined) = self.joined.get(&list) {
+            return Some(joined);
+        }
+        self.plain(list, position).map(|(symbols, _)| symbols)
+    }
+
+    /// The same, where some of them are declarations.
+    pub(in crate::resolve) fn with_declarations(
+        &self,
+        list: Question,
+        position: &impl Fn(u32) -> Option<FileId>,
+    ) -> Option<&Symbols> {
+        self.plain(list, position).filter(|(_, is_declared)| *is_declared)?;
+        self.get(list, position)
+    }
+
+    /// A list without members from elsewhere, and whether it has declarations.
+    fn plain(&self, list: Question, position: &impl Fn(u32) -> Option<FileId>) -> Option<(&Symbols, bool)> {
+        let Some(written) = &self.written else {
+            return self.lists.get(&list).map(|symbols| (symbols, self.declared.contains(&list)));
+        };
+        let known = |place: usize| {
+            let (symbols, is_declared) = &written.found.lists[place];
+            (symbols, *is_declared)
+        };
+        let places = || written.found.places.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places().get(&list) {
+            return place.map(known);
+        }
+        // Outside of the lock: two threads may read the same list, and one copy is forgotten.
+        let mut all: Vec<(SymbolRef, bool)> = Vec::new();
+        let mut take = |posting: Posting| {
+            let file = position(posting.file);
+            all.extend(file.map(|file| (SymbolRef { file, symbol: LocalSymbol(posting.symbol) }, posting.is_declared)));
+        };
+        let mut own = |posting: Posting| {
+            if !written.hidden.contains(&posting.file) {
+                take(posting);
+            }
+        };
+        written.archive.postings(list.0, &mut own);
+        written.since.get(&list).into_iter().flatten().copied().for_each(take);
+        // Those of one file stay in their order.
+        all.sort_by_key(|(symbol, _)| symbol.file);
+        let place = (!all.is_empty()).then(|| {
+            let is_declared = all.iter().any(|(_, is_declared)| *is_declared);
+            written.found.lists.push((all.into_iter().map(|(symbol, _)| symbol).collect(), is_declared))
+        });
+        places().insert(list, place);
+        place.map(known)
+    }
+
+    /// Adds members that are defined outside of the bodies of their types to lists, in place of those added before.
+    pub(in crate::resolve) fn join(&mut self, members: &[(Question, SymbolRef)], position: &impl Fn(u32) -> Option<FileId>) {
+        let mut joined: FxHashMap<Question, Symbols> = FxHashMap::default();
+        for (list, member) in members {
+            let symbols = joined
+                .entry(*list)
+                .or_insert_with(|| self.plain(*list, position).map(|(symbols, _)| symbols.clone()).unwrap_or_default());
+            if !symbols.contains(member) {
+                symbols.push(*member);
+            }
+        }
+        self.joined = joined;
+    }
+
+    /// Every list of a whole build, in order of their numbers.
+    pub(super) fn in_order(&self) -> Vec<(Question, &Symbols)> {
+        let mut lists: Vec<(Question, &Symbols)> = self.lists.iter().map(|(list, symbols)| (*list, symbols)).collect();
+        lists.sort_unstable_by_key(|(list, _)| *list);
+        lists
+    }
+}
+
+/// The names that a file puts into namespaces, as questions whose answers they are part of, with their symbols.
+fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
+    let put = move |binding: &'u crate::model::facts::Binding| {
+        let space = unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
+        (!is_member_elsewhere(&unit, binding.symbol)).then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
+    };
+    let any = !unit.spaces.scopes.is_empty();
+    unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
+}
+
+/// A member that is defined outside of its type's body.
+fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
+    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
+}

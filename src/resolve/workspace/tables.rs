@@ -1,0 +1,235 @@
+//! The files of a repository with the tables that lookups need. Of a file there is at hand what others may look at: in a whole
+//! build of every file, else of those that somebody looked at.
+
+use super::postings::{self, Own, Postings};
+use crate::grammar::Language;
+use crate::model::RepoPath;
+use crate::model::facts::FileFacts;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::units::archive::Archive;
+use crate::resolve::units::footprint::Question;
+use crate::resolve::units::interner::Names;
+use crate::resolve::units::partition::Shared;
+use crate::resolve::units::prepared::{Content, Head};
+use crate::resolve::units::spaces::Linkage;
+use crate::resolve::units::unit::Unit;
+use crate::resolve::workspace::extensions::Derived;
+use crate::resolve::workspace::import_closure::Reach;
+use crate::resolve::{Name, ProjectFile};
+use crate::resolve::{
+    imports::{self, Modules},
+    units::import_target::ImportTarget,
+};
+use std::sync::{Arc, OnceLock};
+
+/// A file as the tables know it.
+#[derive(Clone, Debug)]
+pub(in crate::resolve) struct File {
+    pub(in crate::resolve) path: RepoPath,
+    /// None of a file without facts.
+    pub(in crate::resolve) head: Option<Head>,
+    /// What others may look at, once somebody has; nothing inside if it could not be read.
+    pub(in crate::resolve) content: OnceLock<Option<Arc<Content>>>,
+}
+
+/// The tables. Shared by all threads.
+#[derive(Debug, Default)]
+pub struct Tables {
+    pub(in crate::resolve) files: Vec<File>,
+    /// The key of each file in the store.
+    pub(in crate::resolve) keys: Vec<u32>,
+    /// The number of the file with each key.
+    pub(in crate::resolve) positions: Vec<Option<FileId>>,
+    pub(in crate::resolve) names: Arc<Names>,
+    pub(in crate::resolve) modules: Modules,
+    /// Which files others lead to.
+    pub(in crate::resolve) reach: Reach,
+    pub(in crate::resolve) linkage: Linkage,
+    pub(in crate::resolve) derived: Derived,
+    pub(in crate::resolve) postings: Postings,
+    /// Files that module systems read besides sources.
+    pub(in crate::resolve) project_files: Vec<ProjectFile>,
+    pub(in crate::resolve) archive: Option<Arc<dyn Archive>>,
+}
+
+impl Tables {
+    pub(in crate::resolve) fn set_files(&mut self, files: Vec<File>, keys: Vec<u32>) {
+        let last = keys.iter().copied().max().unwrap_or(0) as usize;
+        self.positions = vec![None; last + 1];
+        for (key, file) in keys.iter().zip(0..) {
+            self.positions[*key as usize] = Some(FileId(file));
+        }
+        (self.files, self.keys) = (files, keys);
+    }
+
+    /// What a file adds to posting lists.
+    pub(in crate::resolve) fn own_postings(&self, file: FileId) -> Vec<Own> {
+        let own = self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
+        own.into_iter().flatten().collect()
+    }
+
+    pub(in crate::resolve) fn package_with_names(&self, file: FileId) -> Option<u64> {
+        imports::package_with_names(self.head(file)?, &self.files[file.0 as usize].path)
+    }
+
+    /// Makes what rests on all heads.
+    pub(in crate::resolve) fn connect(&mut self) {
+        self.linkage = Linkage::new(self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))));
+        self.reach = Reach::new(self.files.len(), self.ids().flat_map(|file| self.modules.imported(file)));
+    }
+
+    /// The files that module systems read besides sources.
+    pub fn project_files(&self) -> &[ProjectFile] {
+        &self.project_files
+    }
+
+    /// All files with their keys, in order.
+    pub fn listing(&self) -> impl Iterator<Item = (RepoPath, u32)> + '_ {
+        self.files.iter().zip(&self.keys).map(|(file, key)| (file.path.clone(), *key))
+    }
+
+    /// The key of a file in the store.
+    pub fn key(&self, file: FileId) -> u32 {
+        self.keys[file.0 as usize]
+    }
+
+    /// The file with a key.
+    pub fn position(&self, key: u32) -> Option<FileId> {
+        self.positions.get(key as usize).copied().flatten()
+    }
+
+    /// The keys of the files that the imports of a file lead to or through.
+    pub fn imported_keys(&self, file: FileId) -> Vec<u32> {
+        self.modules.imported(file).map(|file| self.key(file)).collect()
+    }
+
+    /// What is known of a file without its facts.
+    pub fn head(&self, file: FileId) -> Option<&Head> {
+        self.files.get(file.0 as usize)?.head.as_ref()
+    }
+
+    pub(in crate::resolve) fn has_facts(&self, file: FileId) -> bool {
+        self.head(file).is_some()
+    }
+
+    pub(in crate::resolve) fn language(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).map(|head| head.language)
+    }
+
+    /// The language of a file that says something about types that are not its own.
+    pub(in crate::resolve) fn speaks(&self, file: FileId) -> Option<&'static Language> {
+        self.head(file).filter(|head| head.speaks).map(|head| head.language)
+    }
+
+    /// The files that the imports of a file lead to or through, in order and once.
+    pub(in crate::resolve) fn import_files(&self, file: FileId) -> Box<[FileId]> {
+        let mut files: Vec<FileId> = self.import_targets(file).iter().filter_map(ImportTarget::file).collect();
+        files.sort_unstable();
+        files.dedup();
+        files.into()
+    }
+
+    pub(super) fn posting_list(&self, list: Question) -> Option<&crate::resolve::Symbols> {
+        self.postings.get(list, &|key| self.position(key))
+    }
+
+    /// The posting list of a namespace's member by its name.
+    pub(in crate::resolve) fn list_of_member(&self, owner: SymbolRef, member: SymbolRef) -> Option<Question> {
+        let space = self.unit(owner.file)?.spaces.of_symbol(owner.symbol)?;
+        Some(Question::space(space, self.names.text(self.name_of(member))))
+    }
+
+    pub(in crate::resolve) fn join(&mut self, members: &[(Question, SymbolRef)]) {
+        let positions = &self.positions;
+        self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
+    }
+
+    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name. Of tables with
+    /// everything at hand.
+    pub fn symbol_names(&self) -> Vec<Box<str>> {
+        let mut is_used = vec![false; self.names.len()];
+        let mut has_unnamed = false;
+        for (_, unit) in self.units() {
+            for symbol in &unit.facts.symbols {
+                match symbol.name.get() {
+                    Some(_) => is_used[unit.name(symbol.name).0 as usize] = true,
+                    None => has_unnamed = true,
+                }
+            }
+        }
+        let used = (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
+        used.map(|name| Box::from(self.names.text(name))).chain(has_unnamed.then(Box::default)).collect()
+    }
+
+    /// Every posting list of tables with everything at hand, in order: its number, and the places of its symbols by file key, each
+    /// with whether it is a declaration.
+    pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
+        self.postings.in_order().into_iter().map(|(list, symbols)| {
+            let posting = |symbol: &SymbolRef| crate::resolve::Posting {
+                file: self.key(symbol.file),
+                symbol: symbol.symbol.0,
+                is_declared: self.is_declaration(*symbol),
+            };
+            (list.0, symbols.iter().map(posting).collect())
+        })
+    }
+
+    fn is_declaration(&self, symbol: SymbolRef) -> bool {
+        let unit = self.unit(symbol.file).expect("symbols are in files with facts");
+        let entry = &unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")];
+        entry.flags & crate::model::facts::flags::DECLARATION != 0
+    }
+
+    pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
+        let known = self.files.get(file.0 as usize)?;
+        let head = known.head.as_ref()?;
+        let content = known.content.get_or_init(|| self.read(file, head));
+        content.as_ref().map(|content| content.unit(&self.names))
+    }
+
+    /// Reads what others may look at in a file.
+    fn read(&self, file: FileId, head: &Head) -> Option<Arc<Content>> {
+        let (mut facts, shared) = self.archive.as_ref()?.facts(self.key(file))?;
+        let names = self.names.numbers(&facts.names);
+        let prepared = shared.leave(&mut facts, head.language.id, names);
+        Some(Arc::new(prepared.into_parts(Arc::new(facts)).1))
+    }
+
+    /// All facts of a file as they were kept last.
+    pub fn facts(&self, file: FileId) -> Option<(FileFacts, Shared)> {
+        self.archive.as_ref()?.facts(self.key(file))
+    }
+
+    pub(in crate::resolve) fn name_of(&self, symbol: SymbolRef) -> Name {
+        let unit = self.unit(symbol.file).expect("symbols are in files with facts");
+        unit.name(unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")].name)
+    }
+
+    /// Forgets what was read by need, if that are the facts of more than so many files: they are read again.
+    pub fn forget_facts(&mut self, most: usize) {
+        let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
+        if self.archive.is_some() && self.files.iter().filter(is_at_hand).nth(most).is_some() {
+            self.files.iter_mut().for_each(|file| file.content = OnceLock::new());
+            self.postings.forget_found();
+        }
+    }
+
+    /// Every file with facts. Reads all of them.
+    pub(in crate::resolve) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
+        self.ids().filter_map(|file| Some((file, self.unit(file)?)))
+    }
+
+    /// Every file.
+    pub(in crate::resolve) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        let files = u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
+        (0..files).map(FileId)
+    }
+
+    /// The files one step away from a file: those it imports, and those of its package where they know each other.
+    pub(in crate::resolve) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
+        let shares = self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
+        let package = self.modules.package_of(file).filter(|_| shares);
+        let beside = package.into_iter().flat_map(|package| self.modules.package(package).files.iter().copied());
+        self.modules.imported(file).chain(beside)
+    }
+}

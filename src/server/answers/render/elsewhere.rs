@@ -1,0 +1,63 @@
+//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its name stands.
+
+use super::{Groups, grouped, merged, name, path, plural};
+use crate::query::Elsewhere;
+use crate::server::answers::Answer;
+use crate::server::answers::budget::Page;
+use crate::server::answers::reply;
+use crate::server::base::escape::SafeLine;
+use serde_json::Value;
+
+/// An answer that says of a symbol that nobody uses it, and what stands behind that.
+pub(in crate::server) struct Unused<A> {
+    /// The answer.
+    pub(in crate::server) answer: A,
+    /// What it has not found.
+    pub(in crate::server) elsewhere: Elsewhere,
+}
+
+impl<A: Answer> Answer for Unused<A> {
+    fn render(&self, page: &mut Page) -> String {
+        let first = self.answer.render(page);
+        let Elsewhere { values, lines, unsearched, not_read } = &self.elsewhere;
+        let mut said: Vec<String> = Vec::new();
+        if let Some(language) = not_read {
+            said.push(format!("references of {} are not read, only definitions", SafeLine::new(language, 40)));
+            page.note("`grep` with `word` finds the name in all files");
+        }
+        if !values.is_empty() {
+            said.push(format!("used without a call at {}", plural(values.len() as u64, "place")));
+            page.add("used without a call; what takes the value may call it:");
+            let places = values.iter().map(|value| {
+                let around = value.enclosing.as_ref().map_or_else(|| "(top)".to_owned(), |symbol| name(symbol).to_string());
+                (path(&value.site.path).to_string(), format!("{} {around}", value.site.kind.word()), value.site.at.line)
+            });
+            let entries = merged(places);
+            let shown = grouped(page, Groups::inline(page.room()), entries.into_iter().map(|(file, entry, _)| (file, entry)));
+            page.left_out(shown, values.len() as u64, "places", "`references` lists them");
+        }
+        if !lines.is_empty() {
+            said.push(format!("its name stands in {} that no reference accounts for", plural(lines.len() as u64, "line")));
+            page.add("the name in text that no reference accounts for:");
+            let entries = lines.iter().map(|(file, line)| (path(file).to_string(), line.to_string()));
+            let shown = grouped(page, Groups::inline(page.room()), entries);
+            page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
+        }
+        if *unsearched > 0 {
+            said.push(format!("{} not searched for its name", plural(*unsearched, "file")));
+            page.note("`grep` with `word` searches all files");
+        }
+        if said.is_empty() {
+            said.push("every other line with its name belongs to a symbol or reference that is known".to_owned());
+        }
+        format!("{first}; {}", said.join("; "))
+    }
+
+    fn json(&self) -> Value {
+        reply::unused(self.answer.json(), &self.elsewhere)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.answer.is_empty() && self.elsewhere.is_nowhere()
+    }
+}

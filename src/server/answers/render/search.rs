@@ -1,0 +1,50 @@
+//! The answer of `search`.
+
+use super::{Groups, NAMES, RAISE, grouped, path, symbol_line};
+use crate::query::{SearchParams, SearchResult};
+use crate::server::answers::Answer;
+use crate::server::answers::budget::Page;
+use crate::server::answers::reply;
+use crate::server::base::escape::SafeLine;
+use serde_json::{Value, json};
+
+/// What was searched and found.
+pub(in crate::server) struct FoundSymbols {
+    /// The question.
+    pub(in crate::server) params: SearchParams,
+    /// The answer.
+    pub(in crate::server) result: SearchResult,
+}
+
+impl Answer for FoundSymbols {
+    fn render(&self, page: &mut Page) -> String {
+        let entries = self.result.hits.iter().map(|hit| (path(&hit.symbol.path).to_string(), symbol_line(&hit.symbol)));
+        let groups = Groups::stacked(page.room());
+        let shown = grouped(page, groups, entries);
+        let seen = self.params.offset + shown;
+        page.left_out(
+            seen,
+            self.result.total.number(),
+            "symbols",
+            &format!("`offset`: {seen}, {RAISE}, or filter by `path` or `kinds`"),
+        );
+        let from = if self.params.offset > 0 { format!(" from {}", self.params.offset + 1) } else { String::new() };
+        let content = if shown > 0 { format!(" · {NAMES}") } else { String::new() };
+        let query = SafeLine::new(&self.params.text, 120);
+        format!("{shown} of {} symbols{from} for `{query}`, best first{content}", self.result.total)
+    }
+
+    fn json(&self) -> Value {
+        let hits: Vec<Value> = self
+            .result
+            .hits
+            .iter()
+            .map(|hit| reply::with(reply::symbol(&hit.symbol), "match", json!(reply::match_word(hit.matched))))
+            .collect();
+        json!({"total": reply::total(self.result.total), "offset": self.params.offset, "symbols": hits})
+    }
+
+    fn is_empty(&self) -> bool {
+        self.result.hits.is_empty()
+    }
+}

@@ -1,0 +1,102 @@
+//! The answer of `show`.
+
+use super::{CONTENT, RAISE, full_name, gutter, lines, path, plural, source};
+use crate::query::show::Excerpt;
+use crate::query::{QueryError, ShowResult};
+use crate::server::answers::budget::Page;
+use crate::server::answers::reply;
+use crate::server::answers::{Answer, failure};
+use crate::server::base::escape::SafeLine;
+use serde_json::{Value, json};
+
+/// Fewer lines than this are not worth showing of something longer.
+const FEW: usize = 3;
+
+impl Answer for ShowResult {
+    fn render(&self, page: &mut Page) -> String {
+        let mut whole = 0;
+        let mut rest = Vec::new();
+        for item in &self.items {
+            match &item.outcome {
+                Ok(excerpt) if excerpt_fits(page, excerpt) => whole += 1,
+                Ok(excerpt) => rest.push(format!("{}:{}", path(&excerpt.path), range(excerpt))),
+                Err(error) => drop(page.add(&failure::text("show", error))),
+            }
+        }
+        if !rest.is_empty() {
+            let names: Vec<&str> = rest.iter().map(String::as_str).take(8).collect();
+            page.omit(format!("… no room for {}: {RAISE}, or show them by themselves", names.join(", ")));
+        }
+        format!("{whole} of {} · {CONTENT}", plural(self.items.len() as u64, "target"))
+    }
+
+    fn json(&self) -> Value {
+        let item = |item: &crate::query::show::ShownItem| match &item.outcome {
+            Ok(excerpt) => reply::with(reply::excerpt(excerpt), "target", json!(item.target)),
+            Err(error) => json!({"target": item.target, "error": error.to_string()}),
+        };
+        json!({"items": self.items.iter().map(item).collect::<Vec<_>>()})
+    }
+
+    fn is_empty(&self) -> bool {
+        self.items.iter().all(|item| matches!(item.outcome, Err(QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. })))
+    }
+}
+
+fn range(excerpt: &Excerpt) -> String {
+    lines(excerpt.first_line, excerpt.first_line + (excerpt.lines.len() as u32).saturating_sub(1))
+}
+
+/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines fit.
+fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
+    let what = match &excerpt.symbol {
+        Some(symbol) => format!("{} ({})", full_name(symbol), symbol.kind.word()),
+        None => path(&excerpt.path).to_string(),
+    };
+    let mut title = format!("{what} lines {} of {}", range(excerpt), excerpt.file_lines);
+    if excerpt.stale {
+        title.push_str(" [changed since it was indexed]");
+    }
+    if excerpt.lossy {
+        title.push_str(" [bytes that are not UTF-8 were replaced]");
+    }
+    let body = source(excerpt.first_line, &excerpt.lines);
+    if page.add(&format!("{title}\n{}", body.join("\n"))) {
+        return true;
+    }
+    // The room for the title and for the line that says what is missing.
+    let mut room = page.room().saturating_sub(title.len() + 120);
+    let fitting = body
+        .iter()
+        .take_while(|line| {
+            let fits = line.len() < room;
+            room = room.saturating_sub(line.len() + 1);
+            fits
+        })
+        .count();
+    if fitting < FEW.min(body.len()) {
+        return false;
+    }
+    let next = excerpt.first_line as usize + fitting;
+    let last = excerpt.first_line as usize + body.len() - 1;
+    let more =
+        format!("… {} more lines: show `{}:{next}-{last}`", body.len() - fitting, SafeLine::new(excerpt.path.as_str(), 60));
+    page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
+}
+
+/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too few to be of use.
+pub(super) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
+    let width = super::digits(excerpt.first_line as usize + excerpt.lines.len());
+    let mut text = String::new();
+    let mut shown = 0;
+    for (line, number) in excerpt.lines.iter().zip(excerpt.first_line..) {
+        let line = gutter(number, width, line);
+        if text.len() + line.len() + 1 > room {
+            break;
+        }
+        text.push('\n');
+        text.push_str(&line);
+        shown += 1;
+    }
+    (shown >= FEW.min(excerpt.lines.len()) && shown > 0).then_some((text, shown))
+}

@@ -1,0 +1,111 @@
+//! The answer of `sql`: rows as text, with a separator that no value can forge, and the same rows for programs.
+
+use super::{RAISE, VALUES};
+use crate::query::sql::{SqlBound, SqlValue};
+use crate::query::{SqlResult, Total};
+use crate::server::answers::Answer;
+use crate::server::answers::budget::Page;
+use crate::server::answers::reply;
+use crate::server::base::escape::SafeLine;
+use serde_json::{Value, json};
+
+/// Bytes of a value that are shown.
+const VALUE: usize = 200;
+
+/// Bytes of the answer for programs that are no rows: the names of its members, and what is said about it.
+const FRAME: usize = 400;
+/// How to get rows that were left out.
+const MORE: &str = "add LIMIT and OFFSET";
+
+impl Answer for SqlResult {
+    fn render(&self, page: &mut Page) -> String {
+        let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
+        page.add(&columns.join(" | "));
+        let shown = page.add_all(self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")));
+        page.left_out(shown, self.total.number(), "rows", &format!("{RAISE}, or {MORE}"));
+        if let Some(reason) = stopped(self) {
+            page.omit(reason);
+        }
+        let content = if shown > 0 { format!(" · {VALUES}") } else { String::new() };
+        format!("{shown} of {} rows{content}", self.total)
+    }
+
+    fn json(&self) -> Value {
+        reply::sql(self)
+    }
+
+    /// The same table with values of their own type. A host shows the model either this or the text, so it has the same rows,
+    /// as far as they fit, and says the same about them.
+    fn structured(&self, room: usize, freshness: &str) -> Option<Value> {
+        let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
+        let mut left = room.saturating_sub(FRAME + columns.iter().map(|column| column.len() + 3).sum::<usize>());
+        let mut rows = Vec::new();
+        for row in &self.rows {
+            let row = Value::Array(row.iter().map(typed).collect());
+            let bytes = row.to_string().len() + 1;
+            if bytes > left {
+                break;
+            }
+            left -= bytes;
+            rows.push(row);
+        }
+        let left_out = self.total.number().saturating_sub(rows.len() as u64);
+        let how = (left_out > 0).then(|| format!("{left_out} more rows: {RAISE}, or {MORE}"));
+        let notes: Vec<String> = how.into_iter().chain(stopped(self).map(str::to_owned)).collect();
+        let mut table = json!({
+            "columns": columns,
+            "rows": rows,
+            "total": self.total.number(),
+            "exact": matches!(self.total, Total::Exact(_)),
+            "left_out": left_out,
+            "index": freshness,
+        });
+        if !notes.is_empty() {
+            table["note"] = Value::from(notes.join("; "));
+        }
+        Some(table)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+fn column(name: &str) -> String {
+    SafeLine::new(name, 60).to_string()
+}
+
+/// Why there may be more rows than were counted.
+fn stopped(result: &SqlResult) -> Option<&'static str> {
+    result.stopped_by.map(|bound| match bound {
+        SqlBound::Rows => {
+            "the statement was stopped when there were enough rows; there are more: narrow it, or add LIMIT and OFFSET"
+        }
+        SqlBound::Size => "the statement was stopped because its rows are too large; choose fewer columns",
+        SqlBound::Memory => {
+            "the statement was stopped because it took more than 128 MB on its way; sort, group or join less; there may be more rows"
+        }
+        SqlBound::Time => "the statement was stopped by the time limit; there may be more rows",
+    })
+}
+
+fn value(value: &SqlValue) -> String {
+    match value {
+        SqlValue::Null => "null".to_owned(),
+        SqlValue::Integer(number) => number.to_string(),
+        SqlValue::Real(number) => number.to_string(),
+        // The separator of columns cannot be forged.
+        SqlValue::Text(text) => SafeLine::new(text, VALUE).as_str().replace('|', "\\u{7c}"),
+        SqlValue::Blob(bytes) => format!("({} bytes)", bytes.len()),
+    }
+}
+
+fn typed(value: &SqlValue) -> Value {
+    match value {
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(number) => json!(number),
+        SqlValue::Real(number) => json!(number),
+        SqlValue::Text(text) => json!(SafeLine::new(text, VALUE).as_str()),
+        SqlValue::Blob(bytes) => json!(format!("({} bytes)", bytes.len())),
+    }
+}

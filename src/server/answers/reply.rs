@@ -1,0 +1,136 @@
+//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only place that decides how a
+//! plain result is spelled in JSON.
+
+mod graph;
+mod text;
+
+use crate::model::RepoPath;
+use crate::model::facts::flags;
+use crate::query::search::Match;
+use crate::query::show::Excerpt;
+use crate::query::{Counts, SiteInfo, SymbolInfo, Total};
+use crate::server::workspace::repositories::Opened;
+use serde_json::{Value, json};
+
+pub(in crate::server) use graph::{explore, outline, overview, references, trace, unused};
+pub(in crate::server) use text::{grep, process, sql, sql_shape, status};
+
+/// A symbol.
+pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
+    let set: Vec<&str> = FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
+    json!({
+        "symbol": symbol.full_name(),
+        "name": symbol.name,
+        "container": symbol.container,
+        "kind": symbol.kind.word(),
+        "language": symbol.language,
+        "path": symbol.path.as_str(),
+        "line": symbol.first_line,
+        "end_line": symbol.last_line,
+        "signature": symbol.signature,
+        "doc": symbol.doc,
+        "visibility": symbol.visibility.word(),
+        "flags": set,
+        "references": symbol.references,
+    })
+}
+
+/// The words of a symbol's properties.
+const FLAGS: [(u16, &str); 13] = [
+    (flags::EXPORTED, "exported"),
+    (flags::TEST, "test"),
+    (flags::DECLARATION, "declaration"),
+    (flags::ABSTRACT, "abstract"),
+    (flags::STATIC, "static"),
+    (flags::ASYNC, "async"),
+    (flags::PROPERTY, "property"),
+    (flags::CLASS_METHOD, "class-method"),
+    (flags::GENERATOR, "generator"),
+    (flags::DEFAULT_EXPORT, "default-export"),
+    (flags::CONDITIONAL, "conditional"),
+    (flags::DEPRECATED, "deprecated"),
+    (flags::LOCAL, "local"),
+];
+
+/// A symbol where only its identity matters.
+fn brief(symbol: &SymbolInfo) -> Value {
+    json!({"symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(), "line": symbol.first_line})
+}
+
+/// An object with one more member.
+pub(in crate::server) fn with(mut object: Value, name: &str, value: Value) -> Value {
+    object[name] = value;
+    object
+}
+
+/// A total: a number, and whether it is exact.
+pub(in crate::server) fn total(total: Total) -> Value {
+    json!({"count": total.number(), "exact": matches!(total, Total::Exact(_))})
+}
+
+/// The word for how a name fits.
+pub(super) fn match_word(matched: Match) -> &'static str {
+    match matched {
+        Match::Exact => "exact",
+        Match::IgnoringCase => "ignoring-case",
+        Match::Prefix => "prefix",
+        Match::Words => "words",
+        Match::Substring => "substring",
+        Match::Text => "text",
+        Match::Around => "around",
+        Match::SomeWords => "some-words",
+        Match::Fuzzy => "fuzzy",
+        Match::Regex => "regex",
+    }
+}
+
+/// Lines of source.
+pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
+    json!({
+        "path": excerpt.path.as_str(),
+        "symbol": excerpt.symbol.as_ref().map(symbol),
+        "first_line": excerpt.first_line,
+        "lines": excerpt.lines,
+        "file_lines": excerpt.file_lines,
+        "stale": excerpt.stale,
+        "lossy": excerpt.lossy,
+    })
+}
+
+/// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
+/// The same for programs as `freshness` for people.
+pub(in crate::server) fn state(opened: &Opened) -> Value {
+    let identity = opened.snapshot.meta().identity;
+    json!({
+        "uid": format!("{:016x}", identity.uid),
+        "generation": identity.generation,
+        "up_to_date": opened.is_up_to_date(),
+        "stale": opened.stale().map(|stale| stale.to_string()),
+        "stale_files": opened.stale_files(),
+        "reserve": opened.reserve(),
+    })
+}
+
+fn counts(counts: &Counts) -> Value {
+    json!({"certain": counts.certain, "likely": counts.likely, "possible": counts.possible, "textual": counts.textual})
+}
+
+fn site(site: &SiteInfo) -> Value {
+    json!({
+        "path": site.path.as_str(),
+        "line": site.at.line,
+        "column": site.at.column,
+        "kind": site.kind.word(),
+        "name": site.name,
+        "verdict": site.verdict.word(),
+        "step": site.step.word(),
+    })
+}
+
+fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
+    Value::Array(items.iter().map(one).collect())
+}
+
+fn path(path: &RepoPath) -> Value {
+    Value::from(path.as_str())
+}

@@ -1,0 +1,110 @@
+//! The log's way to a file or to standard error: a bounded queue and a thread, so that a target that takes no more (a full
+//! pipe, a slow disk) holds up the log and nothing else. What does not fit is counted, and the count is logged.
+
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use super::escape::SafeLine;
+
+/// Lines that may wait to be written.
+const WAITING: usize = 1024;
+/// Bytes of the message of a panic that are logged.
+const PANIC: usize = 2000;
+
+/// Takes lines and never blocks.
+#[derive(Clone, Debug)]
+pub struct LogSink {
+    lines: SyncSender<Vec<u8>>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl LogSink {
+    /// Starts the thread that writes. `open` gives the target, on that thread: it may block.
+    pub fn start(open: impl FnOnce() -> io::Result<OwnedFd> + Send + 'static) -> io::Result<Self> {
+        let (lines, receiver) = sync_channel(WAITING);
+        let dropped = Arc::new(AtomicU64::new(0));
+        let for_thread = Arc::clone(&dropped);
+        std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+            // A target that cannot be opened or written: the lines that come are dropped, and there is nobody to tell.
+            let _ = open().and_then(|target| write(&receiver, &for_thread, Target(target)));
+        })?;
+        Ok(Self { lines, dropped })
+    }
+}
+
+impl Write for LogSink {
+    /// Takes a whole line, or counts it as dropped.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if self.lines.try_send(line.to_vec()).is_err() {
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Sends the message of every panic to the log instead of writing it from the thread that panics.
+pub(in crate::server) fn take_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        tracing::error!("{}", SafeLine::new(&panic.to_string(), PANIC));
+    }));
+}
+
+/// A descriptor that is written without a buffer: a line is there as soon as it can be.
+struct Target(OwnedFd);
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        Ok(rustix::io::write(&self.0, bytes)?)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn write(lines: &Receiver<Vec<u8>>, dropped: &AtomicU64, mut target: impl Write) -> io::Result<()> {
+    while let Ok(line) = lines.recv() {
+        let lost = dropped.swap(0, Ordering::Relaxed);
+        if lost > 0 {
+            target.write_all(format!("({lost} lines of the log were dropped)\n").as_bytes())?;
+        }
+        target.write_all(&line)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sink_that_nobody_empties_drops_lines_and_does_not_block() {
+        let (lines, _receiver) = sync_channel(2);
+        let mut sink = LogSink { lines, dropped: Arc::default() };
+        for _ in 0..5 {
+            assert_eq!(sink.write(b"line\n").expect("it never fails"), 5);
+        }
+        assert_eq!(sink.dropped.load(Ordering::Relaxed), 3);
+    }
+
+    #[test]
+    fn what_was_dropped_is_said_before_the_next_line() {
+        let (lines, receiver) = sync_channel(2);
+        let mut sink = LogSink { lines, dropped: Arc::default() };
+        for line in ["one\n", "two\n", "three\n"] {
+            sink.write_all(line.as_bytes()).expect("it never fails");
+        }
+        let dropped = Arc::clone(&sink.dropped);
+        drop(sink);
+        let mut target = Vec::new();
+        write(&receiver, &dropped, &mut target).expect("a vector takes everything");
+        assert_eq!(String::from_utf8_lossy(&target), "(1 lines of the log were dropped)\none\ntwo\n");
+    }
+}

@@ -1,0 +1,300 @@
+//! One line to one message: JSON-RPC as the protocol restricts it. Knows no method and no version.
+
+use crate::faults::{Fault, planted};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Number, Value};
+use std::fmt;
+
+/// Bytes of the longest id and of the longest progress token: both are kept for as long as their request is in flight.
+pub(in crate::server) const ID_BYTES: usize = 16 << 10;
+/// Messages in one array.
+pub(in crate::server) const BATCH: usize = 100;
+/// Values in the parameters or the result of one message. A value of one byte takes tens of them in memory.
+pub(in crate::server) const VALUES: usize = 1 << 18;
+
+/// The id of a request: it comes back in the answer exactly as it came.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(in crate::server) enum RequestId {
+    /// An integer.
+    Integer(Number),
+    /// A string.
+    Text(Box<str>),
+}
+
+impl RequestId {
+    /// The id in a JSON text, if it is one that a request may have.
+    pub(in crate::server) fn from_json(value: &Value) -> Option<Self> {
+        match value {
+            Value::String(_) if planted(Fault::IdI64) => None,
+            Value::String(text) if text.len() > ID_BYTES => None,
+            Value::String(text) => Some(Self::Text(text.as_str().into())),
+            Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
+            _ => None,
+        }
+    }
+
+    /// The id as JSON.
+    pub(in crate::server) fn to_json(&self) -> Value {
+        match self {
+            Self::Integer(number) => Value::Number(number.clone()),
+            Self::Text(text) => Value::from(text.as_ref()),
+        }
+    }
+}
+
+/// An error of the protocol, as opposed to a tool that fails.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::server) struct RpcError {
+    /// One of the codes below.
+    pub(in crate::server) code: i32,
+    /// What is wrong and what to do.
+    pub(in crate::server) message: String,
+    /// More for programs.
+    pub(in crate::server) data: Option<Value>,
+}
+
+/// Not JSON.
+pub(in crate::server) const PARSE_ERROR: i32 = -32700;
+/// JSON, but no request.
+pub(in crate::server) const INVALID_REQUEST: i32 = -32600;
+/// A method that does not exist in the era of the request.
+pub(in crate::server) const METHOD_NOT_FOUND: i32 = -32601;
+/// Parameters that do not fit the method.
+pub(in crate::server) const INVALID_PARAMS: i32 = -32602;
+/// The request is right, but it cannot be served.
+pub(in crate::server) const INTERNAL_ERROR: i32 = -32603;
+/// A resource that does not exist, in the versions that `initialize` selects. Later ones say `INVALID_PARAMS`.
+pub(in crate::server) const RESOURCE_NOT_FOUND: i32 = -32002;
+/// A version that the server does not speak, in the stateless era.
+pub(in crate::server) const UNSUPPORTED_VERSION: i32 = -32022;
+
+impl RpcError {
+    /// An error without data.
+    pub(in crate::server) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+}
+
+/// What a line says.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::server) enum Message {
+    /// Wants exactly one answer.
+    Request(Request),
+    /// Wants none. Parameters that are no object are as good as none.
+    Notification {
+        /// What happened.
+        method: Box<str>,
+        /// Its parameters.
+        params: Map<String, Value>,
+    },
+    /// An answer to a request of ours: what it has of these, as far as it can be read.
+    Response {
+        /// The id of the request.
+        id: Option<RequestId>,
+        /// What was asked for.
+        result: Option<Value>,
+        /// Why there is none.
+        error: Option<Value>,
+    },
+    /// Cannot be served; the error goes out with the id if there is one.
+    Invalid(Option<RequestId>, RpcError),
+    /// Several messages in one array.
+    Batch(Vec<Message>),
+}
+
+/// A request.
+#[derive(Clone, PartialEq, Debug)]
+pub(in crate::server) struct Request {
+    /// Its id.
+    pub(in crate::server) id: RequestId,
+    /// What is asked.
+    pub(in crate::server) method: Box<str>,
+    /// Its parameters: empty if there are none, an error if they are not an object.
+    pub(in crate::server) params: Result<Map<String, Value>, RpcError>,
+}
+
+/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not there" and is skipped without
+/// recursion, so that depth cannot exhaust the stack and the id of a request with unusable parameters is still known.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default, borrow, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(default, borrow, deserialize_with = "present")]
+    error: Option<&'a RawValue>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// The members of an array: no more are kept than a batch may have.
+struct Members<'a> {
+    first: Vec<&'a RawValue>,
+    count: usize,
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Members<'de>, A::Error> {
+                let (mut first, mut count) = (Vec::new(), 0);
+                while let Some(member) = members.next_element::<&RawValue>()? {
+                    if count < BATCH {
+                        first.push(member);
+                    }
+                    count += 1;
+                }
+                Ok(Members { first, count })
+            }
+        }
+        deserializer.deserialize_seq(Collect)
+    }
+}
+
+/// Whether a JSON text has more values than a message may have. Looks at the signs between values only, without making any.
+fn has_too_many_values(json: &str) -> bool {
+    // Of two bytes at least one is no value.
+    if json.len() / 2 < VALUES {
+        return false;
+    }
+    let (mut count, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => count += 1,
+            _ => {}
+        }
+    }
+    count >= VALUES
+}
+
+/// Reads one line.
+pub(in crate::server) fn parse(line: &[u8]) -> Message {
+    let Ok(text) = std::str::from_utf8(line) else {
+        return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not UTF-8"));
+    };
+    let text = text.trim_matches([' ', '\t', '\r']);
+    if text.starts_with('[') {
+        return match serde_json::from_str::<Members<'_>>(text) {
+            Ok(Members { count: 0, .. }) => invalid(None, "an empty batch"),
+            Ok(Members { count, .. }) if count > BATCH => {
+                invalid(None, &format!("a batch of {count} messages: none is served, {BATCH} are the most"))
+            }
+            Ok(Members { first, .. }) => Message::Batch(first.iter().map(|member| parse_member(member.get())).collect()),
+            Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        };
+    }
+    parse_member(text)
+}
+
+/// Finds the id in the beginning of a message that is too long to read, if it stands before the part that was cut off.
+pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
+    struct FindId<'a>(&'a mut Option<Value>);
+    impl<'de> Visitor<'de> for FindId<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+            while let Some(name) = members.next_key::<String>()? {
+                if name == "id" {
+                    *self.0 = Some(members.next_value()?);
+                    return Ok(());
+                }
+                members.next_value::<IgnoredAny>()?;
+            }
+            Ok(())
+        }
+    }
+    // A number at the very end may go on behind the cut.
+    let end = prefix.iter().rposition(|byte| !byte.is_ascii_digit()).map_or(0, |last| last + 1);
+    let mut id = None;
+    // The prefix ends in the middle of a value, so an error is expected and says nothing.
+    let _ = serde_json::Deserializer::from_slice(&prefix[..end]).deserialize_map(FindId(&mut id));
+    RequestId::from_json(&id?)
+}
+
+fn parse_member(text: &str) -> Message {
+    if !text.starts_with('{') {
+        return match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => invalid(None, "a message is an object"),
+            Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        };
+    }
+    let envelope: Envelope<'_> = match serde_json::from_str(text) {
+        Ok(envelope) => envelope,
+        Err(error) if error.is_data() => return invalid(None, "a member is there twice"),
+        Err(_) => return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+    };
+    let id = envelope.id.map(|id| serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id)));
+    if string(envelope.jsonrpc).as_deref() != Some("2.0") {
+        return invalid(id.flatten(), "the member `jsonrpc` must be \"2.0\"");
+    }
+    let Some(method) = envelope.method else {
+        return match envelope.result.or(envelope.error) {
+            Some(_) => {
+                let read = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
+                if [envelope.result, envelope.error].into_iter().flatten().any(|raw| has_too_many_values(raw.get())) {
+                    let why = format!("the answer has more than {VALUES} values");
+                    let error = serde_json::json!({"code": INTERNAL_ERROR, "message": why});
+                    return Message::Response { id: id.flatten(), result: None, error: Some(error) };
+                }
+                Message::Response { id: id.flatten(), result: read(envelope.result), error: read(envelope.error) }
+            }
+            None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
+        };
+    };
+    let Some(method) = string(Some(method)) else {
+        return invalid(id.flatten(), "the member `method` must be a string");
+    };
+    let params = envelope.params.map_or_else(|| Ok(Map::new()), read_params);
+    match id {
+        None => Message::Notification { method: method.into(), params: params.unwrap_or_default() },
+        Some(None) if envelope.id.is_some_and(|id| id.get().len() > ID_BYTES) => {
+            invalid(None, &format!("the member `id` is longer than {ID_BYTES} bytes"))
+        }
+        Some(None) => invalid(None, "the member `id` must be a string or an integer"),
+        Some(Some(id)) => Message::Request(Request { id, method: method.into(), params }),
+    }
+}
+
+fn read_params(params: &RawValue) -> Result<Map<String, Value>, RpcError> {
+    if has_too_many_values(params.get()) {
+        return Err(RpcError::new(INVALID_PARAMS, format!("the member `params` has more than {VALUES} values")));
+    }
+    match serde_json::from_str(params.get()) {
+        Ok(Value::Object(params)) => Ok(params),
+        Ok(_) => Err(RpcError::new(INVALID_PARAMS, "the member `params` must be an object")),
+        Err(_) => {
+            Err(RpcError::new(INVALID_PARAMS, "the member `params` is nested too deeply or holds text that is not Unicode"))
+        }
+    }
+}
+
+fn string(raw: Option<&RawValue>) -> Option<String> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn invalid(id: Option<RequestId>, message: &str) -> Message {
+    Message::Invalid(id, RpcError::new(INVALID_REQUEST, message))
+}
+
+#[cfg(test)]
+mod tests;

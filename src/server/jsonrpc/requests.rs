@@ -1,0 +1,291 @@
+//! The table of requests in flight: the only way to answer. A request is in it from its arrival until it is answered or
+//! cancelled, so that it gets exactly one answer, and none after a cancellation. Pure: it makes the bytes, it sends nothing.
+
+use super::message::{RequestId, RpcError};
+use crate::faults::{Fault, planted};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+
+/// A request in flight. Unlike its id, a ticket is never used again.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(in crate::server) struct Ticket(u64);
+
+/// Several requests that came in one array and are answered in one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(in crate::server) struct BatchId(u64);
+
+/// An answer before it has an id: a result as JSON text, or an error.
+pub(in crate::server) type Answer = Result<String, RpcError>;
+
+/// Requests in flight, each with `W`, the work it waits for.
+#[derive(Debug)]
+pub(in crate::server) struct Requests<W> {
+    tickets: HashMap<RequestId, Ticket>,
+    live: BTreeMap<Ticket, Live<W>>,
+    batches: BTreeMap<BatchId, Batch>,
+    /// Bytes of the answers in `batches`.
+    batched: usize,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Live<W> {
+    id: RequestId,
+    batch: Option<BatchId>,
+    work: W,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    open: usize,
+    /// While its members still arrive, an answered batch is not complete.
+    arriving: bool,
+    answers: Vec<String>,
+}
+
+/// What came of answering or cancelling a request.
+#[derive(Debug)]
+pub(in crate::server) struct Closed<W> {
+    /// The work that the request waited for.
+    pub(in crate::server) work: W,
+    /// The message to send now, with its line end.
+    pub(in crate::server) frame: Option<Vec<u8>>,
+}
+
+impl<W> Requests<W> {
+    /// An empty table.
+    pub(in crate::server) fn new() -> Self {
+        Self { tickets: HashMap::new(), live: BTreeMap::new(), batches: BTreeMap::new(), batched: 0, next: 0 }
+    }
+
+    /// Number of requests in flight.
+    pub(in crate::server) fn len(&self) -> usize {
+        self.live.len()
+    }
+
+    /// Bytes of answers that wait for other members of their batches.
+    pub(in crate::server) fn batched_bytes(&self) -> usize {
+        self.batched
+    }
+
+    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps its right to an answer.
+    pub(in crate::server) fn open(&mut self, id: RequestId, batch: Option<BatchId>, work: W) -> Result<Ticket, W> {
+        if self.tickets.contains_key(&id) && !planted(Fault::MapOverwrite) {
+            return Err(work);
+        }
+        let ticket = Ticket(self.number());
+        if let Some(batch) = batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            batch.open += 1;
+        }
+        self.tickets.insert(id.clone(), ticket);
+        self.live.insert(ticket, Live { id, batch, work });
+        Ok(ticket)
+    }
+
+    /// The ticket of an id in flight.
+    pub(in crate::server) fn ticket(&self, id: &RequestId) -> Option<Ticket> {
+        self.tickets.get(id).copied()
+    }
+
+    /// The work of a request in flight.
+    pub(in crate::server) fn work(&mut self, ticket: Ticket) -> Option<&mut W> {
+        self.live.get_mut(&ticket).map(|live| &mut live.work)
+    }
+
+    /// Every request in flight, oldest first.
+    pub(in crate::server) fn all(&self) -> impl Iterator<Item = (Ticket, &W)> {
+        self.live.iter().map(|(ticket, live)| (*ticket, &live.work))
+    }
+
+    /// Answers a request. None if it is not in flight (any more): then nothing may be sent.
+    pub(in crate::server) fn answer(&mut self, ticket: Ticket, answer: Answer) -> Option<Closed<W>> {
+        let live = self.remove(ticket)?;
+        let message = message(Some(&live.id), answer);
+        let frame = match live.batch {
+            None => Some(line(message)),
+            Some(batch) => self.settle(batch, Some(message)),
+        };
+        Some(Closed { work: live.work, frame })
+    }
+
+    /// Takes a request out without an answer.
+    pub(in crate::server) fn cancel(&mut self, ticket: Ticket) -> Option<Closed<W>> {
+        let live = self.remove(ticket)?;
+        let frame = live.batch.and_then(|batch| self.settle(batch, None));
+        Some(Closed { work: live.work, frame })
+    }
+
+    /// Begins a batch; its members are opened, or refused with `refuse`, before `close_batch`.
+    pub(in crate::server) fn open_batch(&mut self) -> BatchId {
+        let batch = BatchId(self.number());
+        self.batches.insert(batch, Batch { arriving: true, ..Batch::default() });
+        batch
+    }
+
+    /// All members of the batch have arrived. Gives its answer if all of them are answered already.
+    pub(in crate::server) fn close_batch(&mut self, id: BatchId) -> Option<Vec<u8>> {
+        self.batches.get_mut(&id)?.arriving = false;
+        self.complete(id)
+    }
+
+    /// Answers something that never became a request in flight: what has no usable id, or an id that is in use.
+    pub(in crate::server) fn refuse(
+        &mut self,
+        id: Option<&RequestId>,
+        batch: Option<BatchId>,
+        error: RpcError,
+    ) -> Option<Vec<u8>> {
+        let message = message(id, Err(error));
+        match batch.and_then(|batch| self.batches.get_mut(&batch)) {
+            Some(batch) => {
+                self.batched += message.len();
+                batch.answers.push(message);
+                None
+            }
+            None => Some(line(message)),
+        }
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+
+    fn remove(&mut self, ticket: Ticket) -> Option<Live<W>> {
+        let live = self.live.remove(&ticket)?;
+        if !planted(Fault::RemoveAfterSend) {
+            self.tickets.remove(&live.id);
+        }
+        Some(live)
+    }
+
+    fn settle(&mut self, id: BatchId, answer: Option<String>) -> Option<Vec<u8>> {
+        let batch = self.batches.get_mut(&id)?;
+        batch.open -= 1;
+        self.batched += answer.as_ref().map_or(0, String::len);
+        batch.answers.extend(answer);
+        self.complete(id)
+    }
+
+    fn complete(&mut self, id: BatchId) -> Option<Vec<u8>> {
+        self.batches.get(&id).filter(|batch| batch.open == 0 && !batch.arriving)?;
+        let answers = self.batches.remove(&id)?.answers;
+        self.batched -= answers.iter().map(String::len).sum::<usize>();
+        (!answers.is_empty()).then(|| line(format!("[{}]", answers.join(","))))
+    }
+}
+
+/// A notification as a line.
+pub(in crate::server) fn notification(method: &str, params: Value) -> Vec<u8> {
+    line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
+}
+
+/// An answer to somebody who is not in a table, as a line.
+pub(in crate::server) fn answer_line(id: &RequestId, answer: Answer) -> Vec<u8> {
+    line(message(Some(id), answer))
+}
+
+/// A refusal of a whole connection, as a line.
+pub(in crate::server) fn refusal_line(error: RpcError) -> Vec<u8> {
+    line(message(None, Err(error)))
+}
+
+/// An answer as JSON text. An error for a request whose id could not be read has no id.
+fn message(id: Option<&RequestId>, answer: Answer) -> String {
+    let none = if planted(Fault::IdZero) { "\"id\":0," } else { "" };
+    let id = id.map_or_else(|| none.to_owned(), |id| format!("\"id\":{},", id.to_json()));
+    match answer {
+        Ok(result) => format!("{{\"jsonrpc\":\"2.0\",{id}\"result\":{result}}}"),
+        Err(RpcError { code, message, data }) => {
+            let mut error = json!({"code": code, "message": message});
+            if let Some(data) = data {
+                error["data"] = data;
+            }
+            format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":{error}}}")
+        }
+    }
+}
+
+fn line(mut message: String) -> Vec<u8> {
+    message.push('\n');
+    message.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn id(number: u64) -> RequestId {
+        RequestId::from_json(&Value::from(number)).expect("an integer is an id")
+    }
+
+    fn sent(frame: Option<Vec<u8>>) -> String {
+        String::from_utf8(frame.unwrap_or_default()).expect("messages are text")
+    }
+
+    #[test]
+    fn one_answer_and_none_after_a_cancellation() {
+        let mut table = Requests::new();
+        let first = table.open(id(1), None, "a").expect("the id is free");
+        let second = table.open(id(2), None, "b").expect("the id is free");
+        assert_eq!(table.open(id(1), None, "c"), Err("c"), "the id is in use");
+        let closed = table.answer(first, Ok("{}".to_owned())).expect("it is in flight");
+        assert_eq!((closed.work, sent(closed.frame).as_str()), ("a", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n"));
+        assert!(table.answer(first, Ok("{}".to_owned())).is_none());
+        assert!(table.cancel(second).expect("it is in flight").frame.is_none());
+        assert!(table.answer(second, Ok("{}".to_owned())).is_none());
+        let again = table.open(id(1), None, "d").expect("the id is free again");
+        assert_ne!(again, first);
+        assert_eq!(table.len(), 1);
+    }
+
+    #[test]
+    fn a_batch_is_answered_in_one_array_without_its_cancelled_members() {
+        let mut table = Requests::new();
+        let batch = table.open_batch();
+        let [one, two, three] = [1, 2, 3].map(|number| table.open(id(number), Some(batch), ()).expect("the id is free"));
+        assert!(table.answer(one, Ok("1".to_owned())).expect("it is in flight").frame.is_none());
+        assert!(table.refuse(None, Some(batch), RpcError::new(-32600, "x")).is_none());
+        assert!(table.close_batch(batch).is_none());
+        assert!(table.cancel(two).expect("it is in flight").frame.is_none());
+        let frame = sent(table.answer(three, Ok("3".to_owned())).expect("it is in flight").frame);
+        let answers: Vec<Value> = serde_json::from_str(&frame).expect("it is one array");
+        assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [json!(1), Value::Null, json!(3)]);
+        assert!(answers[1].get("id").is_none());
+        let empty = table.open_batch();
+        assert!(table.close_batch(empty).is_none(), "notifications alone are not answered");
+    }
+
+    proptest! {
+        #[test]
+        fn any_interleaving_gives_each_request_at_most_one_answer(steps in proptest::collection::vec((0u8..4, 0u64..6), 0..200)) {
+            let mut table = Requests::new();
+            let mut open: HashMap<u64, Ticket> = HashMap::new();
+            let mut old: Vec<Ticket> = Vec::new();
+            for (step, number) in steps {
+                match step {
+                    0 => match table.open(id(number), None, number) {
+                        Ok(ticket) => prop_assert!(open.insert(number, ticket).is_none()),
+                        Err(_) => prop_assert!(open.contains_key(&number)),
+                    },
+                    1 => if let Some(ticket) = open.remove(&number) {
+                        let closed = table.answer(ticket, Ok("{}".to_owned())).expect("it is in flight");
+                        prop_assert_eq!(closed.work, number);
+                        prop_assert!(closed.frame.is_some());
+                        old.push(ticket);
+                    },
+                    2 => if let Some(ticket) = open.remove(&number) {
+                        prop_assert!(table.cancel(ticket).expect("it is in flight").frame.is_none());
+                        old.push(ticket);
+                    },
+                    _ => for ticket in &old {
+                        let late = table.answer(*ticket, Ok("{}".to_owned()));
+                        prop_assert!(late.is_none());
+                    },
+                }
+                prop_assert_eq!(table.len(), open.len());
+            }
+        }
+    }
+}

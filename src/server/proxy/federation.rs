@@ -1,0 +1,408 @@
+//! Several upstreams behind one client. A question of ours goes to all that are this program too, at the same time, and the
+//! answers come back one below the other, each under the name of its upstream; tools of other programs are listed under the
+//! names of theirs.
+//!
+//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a model, `answers` puts answers
+//! together. Whatever an upstream says is escaped and bounded before it is passed on.
+
+mod answers;
+pub(in crate::server) mod registry;
+pub(in crate::server) mod tools;
+
+pub use registry::{Name, RegistryError};
+
+use super::thin::{self, ClientRoots};
+use super::upstream::{Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
+use crate::faults;
+use crate::model::cancel::CancelToken;
+use crate::server::base::escape::SafeLine;
+use crate::server::peers::{Programs, Started};
+use crate::server::protocol::PEER_KEY;
+use crate::server::session::dispatch::Event;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{DEFAULT_BUDGET, Tool};
+use crate::server::{protocol::external_tools, tools::MoreTools};
+use crate::server::{
+    tools::{Outcome, Reply, Tools, complete},
+    workspace::{host::Host, metrics::ProgressReport},
+};
+use answers::Answered;
+use registry::{Ear, MOST_UPSTREAMS, Peer, Registry, Serving, View};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+
+/// How long the first calls wait for upstreams that were never tried to the end yet.
+const FIRST_LOOK: Duration = Duration::from_millis(1500);
+/// How long an answer waits for the other upstreams once one of them has answered.
+const FOR_OTHERS: Duration = Duration::from_secs(5);
+/// How long each step may take in which programs are ended that serve us, at our own end.
+const LAST_STEP: Duration = Duration::from_millis(80);
+/// Calls of one upstream's tools at the same time: one that is slow must not hold all permits.
+pub(in crate::server) const CALLS_OF_ONE: usize = 4;
+
+/// Calls of all upstreams' own tools at the same time.
+pub(in crate::server) const MOST_CALLS: usize = CALLS_OF_ONE * MOST_UPSTREAMS;
+
+/// Upstreams under names that can be used.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Upstreams(Vec<(Name, Target)>);
+
+impl Upstreams {
+    /// Checks the names: each can be one, no two are the same, and there are not too many.
+    pub fn new(given: Vec<(String, Target)>) -> Result<Self, RegistryError> {
+        let mut known: Vec<(Name, Target)> = Vec::new();
+        for (name, target) in given {
+            let name = Name::new(&name)?;
+            if known.iter().any(|(other, _)| *other == name) {
+                return Err(RegistryError::Known(name));
+            }
+            known.push((name, target));
+        }
+        if known.len() > MOST_UPSTREAMS { Err(RegistryError::Full) } else { Ok(Self(known)) }
+    }
+
+    /// Each with its name.
+    pub fn all(&self) -> impl Iterator<Item = (&Name, &Target)> {
+        self.0.iter().map(|(name, target)| (name, target))
+    }
+}
+
+/// See the module.
+pub(in crate::server) struct Federation {
+    registry: Registry,
+    place: Arc<ClientRoots>,
+    /// Those that were started to be upstreams, whatever has become of that.
+    programs: Arc<Programs>,
+    /// The tools of others, of the generation with this number.
+    more: Mutex<(u64, Arc<MoreTools>)>,
+    /// Calls under way by the upstream whose tool is called.
+    busy: Mutex<BTreeMap<String, usize>>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // No code that can panic runs under these locks.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What one connection tells.
+struct Heard {
+    ear: Ear,
+    place: Arc<ClientRoots>,
+    programs: Arc<Programs>,
+}
+
+impl Owner for Heard {
+    fn experimental(&self) -> Value {
+        json!({PEER_KEY: {}})
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.place.roots()
+    }
+
+    fn changed(&self, method: &str) {
+        match method {
+            "notifications/tools/list_changed" => self.ear.tools_changed(),
+            _ => self.place.changed(method),
+        }
+    }
+
+    fn lost(&self) {
+        self.ear.lost();
+    }
+
+    fn start(&self, program: Command) -> io::Result<Started> {
+        self.programs.start(program)
+    }
+}
+
+impl Peer for Upstream {
+    fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError> {
+        self.list_tools(cancel)
+    }
+
+    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError> {
+        Upstream::call(self, question, caller)
+    }
+
+    fn title(&self) -> Option<String> {
+        self.peer_name()
+    }
+
+    fn tell(&self, method: &str) {
+        self.notify(method, json!({}));
+    }
+
+    fn close(&self) {
+        Upstream::close(self);
+    }
+}
+
+impl Federation {
+    /// Takes the upstreams in; their keepers connect to them from here on.
+    pub(in crate::server) fn new(upstreams: Upstreams, place: Arc<ClientRoots>, events: Sender<Event>) -> Self {
+        let programs = Arc::<Programs>::default();
+        let (heard_by, started_by) = (Arc::clone(&place), Arc::clone(&programs));
+        let dial = move |target: &Target, ear: Ear| {
+            let owner = Arc::new(Heard { ear, place: Arc::clone(&heard_by), programs: Arc::clone(&started_by) });
+            Arc::new(Upstream::new(target.clone(), Expected::Anyone, owner, Box::new(|| Ok(())))) as Arc<dyn Peer>
+        };
+        // A dispatcher that is gone has nobody to tell.
+        let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
+        let registry = Registry::new(Box::new(dial), Box::new(on_change));
+        for (name, target) in upstreams.0 {
+            // What can be wrong with names was looked at: this is the system that has no thread left.
+            if let Err(error) = registry.add(&name, target) {
+                tracing::error!(%error, "an upstream is left out");
+            }
+        }
+        Self { registry, place, programs, more: Mutex::default(), busy: Mutex::default() }
+    }
+
+    /// Asks every upstream that is this program, or the one that is named.
+    fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
+        self.registry.settle(FIRST_LOOK);
+        let view = self.registry.view();
+        let (asked, directory) = match answers::chosen(&view, arguments.text("root")) {
+            Ok(chosen) => chosen,
+            Err(why) => return Reply::refusal(format!("{}: {why}", tool.name)),
+        };
+        if tool.output.is_some() && asked.len() > 1 {
+            let names = answers::names(asked.iter().map(|(name, _)| name));
+            return Reply::refusal(format!("{}: name one upstream with `root`: {names}", tool.name));
+        }
+        let mut params = arguments.to_json();
+        if let Value::Object(params) = &mut params {
+            params.remove("root");
+            params.extend(directory.map(|directory| ("root".to_owned(), Value::from(directory))));
+        }
+        let budget = arguments.integer("budget").unwrap_or(DEFAULT_BUDGET);
+        let room = answers::share(budget, asked.len());
+        if tool.parameters().any(|parameter| parameter.name == "budget") && tool.name != complete::TOOL.name {
+            params["budget"] = Value::from(room);
+        }
+        let question = UpstreamQuestion {
+            method: "tools/call",
+            params: json!({"name": tool.name, "arguments": params}),
+            only_reads: faults::only_reads(tool.name),
+        };
+        let answered = ask_all(&asked, &question, host);
+        match tool.name == complete::TOOL.name {
+            true => answers::completed(answered),
+            false => answers::together(tool.name, answered, &view, room),
+        }
+    }
+
+    /// Calls a tool of somebody else.
+    fn pass_on(&self, arguments: &Arguments, host: &dyn Host) -> Reply {
+        let name = arguments.text(external_tools::TOOL_NAME).unwrap_or_default();
+        let view = self.registry.view();
+        let Some((serving, place)) = view.tools.get(name) else {
+            return Reply::error(format!("{}: its upstream does not have it any more", SafeLine::new(name, 80)));
+        };
+        let tool = &serving.tools[*place];
+        let Some(_turn) = self.turn(name) else {
+            return Reply::error(format!("{name}: busy: {CALLS_OF_ONE} calls of this upstream are under way; try again later"));
+        };
+        let given = arguments.text(external_tools::ARGUMENTS).and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let params = json!({"name": tool.name, "arguments": given.unwrap_or_else(|| json!({}))});
+        let question = UpstreamQuestion { method: "tools/call", params, only_reads: tool.only_reads };
+        let call = thin::Call::new(host);
+        let result = serving.peer.call(&question, &call);
+        match result {
+            Ok(result) if call.resume() => answers::foreign(&result),
+            Ok(_) => Reply::error("cancelled"),
+            Err(error) => Reply::error(format!("{name}: {}", SafeLine::new(&error.to_string(), 600))),
+        }
+    }
+
+    /// A turn at an upstream, given back when it is dropped.
+    fn turn(&self, tool: &str) -> Option<Turn<'_>> {
+        let upstream = tool.split_once(tools::BETWEEN).map_or(tool, |(upstream, _)| upstream).to_owned();
+        let mut busy = locked(&self.busy);
+        let calls = busy.entry(upstream.clone()).or_default();
+        (*calls < CALLS_OF_ONE).then(|| {
+            *calls += 1;
+            Turn { busy: &self.busy, upstream }
+        })
+    }
+}
+
+impl Drop for Federation {
+    fn drop(&mut self) {
+        // Before the registry: its keepers may be waiting for what these say.
+        self.programs.end_all(LAST_STEP);
+    }
+}
+
+struct Turn<'a> {
+    busy: &'a Mutex<BTreeMap<String, usize>>,
+    upstream: String,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if let Some(calls) = locked(self.busy).get_mut(&self.upstream) {
+            *calls -= 1;
+        }
+    }
+}
+
+impl Tools for Federation {
+    fn asks_client(&self) -> bool {
+        self.place.asks_client()
+    }
+
+    fn client_was_asked(&self, until: Instant) {
+        self.place.client_was_asked(until);
+    }
+
+    fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let changed = self.place.set_client(directories);
+        if changed {
+            for serving in self.registry.view().upstreams.iter().filter_map(|seen| seen.serving.as_ref()) {
+                serving.peer.tell("notifications/roots/list_changed");
+            }
+        }
+        changed
+    }
+
+    /// A call that does not come to its end does not keep a program alive.
+    fn close(&self) {
+        self.programs.end_all(LAST_STEP);
+    }
+
+    fn more(&self) -> Option<Arc<MoreTools>> {
+        let view = self.registry.view();
+        let mut more = locked(&self.more);
+        if more.0 != view.generation {
+            let tools = view.tools.values().map(|(serving, place)| serving.tools[*place].listing.clone());
+            *more = (view.generation, Arc::new(MoreTools::new(tools.collect())));
+        }
+        Some(Arc::clone(&more.1))
+    }
+
+    fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
+        if tool.name == external_tools::TOOL.name {
+            return self.pass_on(arguments, host);
+        }
+        self.place.await_client();
+        self.ask(tool, arguments, host)
+    }
+}
+
+/// News of one of several questions.
+enum News {
+    Progress(usize, u32, String),
+    Answered(usize, Result<Value, UpstreamError>),
+}
+
+/// One of several questions as its upstream sees it.
+struct OneOfSeveral<'a> {
+    place: usize,
+    cancel: &'a CancelToken,
+    news: SyncSender<News>,
+}
+
+impl Caller for OneOfSeveral<'_> {
+    fn cancel(&self) -> &CancelToken {
+        self.cancel
+    }
+
+    fn progress(&self, thousandths: u32, message: &str) {
+        // Whoever waits for the answers has heard of it before if there is no room.
+        let _ = self.news.try_send(News::Progress(self.place, thousandths, message.to_owned()));
+    }
+}
+
+/// Asks upstreams at the same time. Those that have not answered some time after the first one are not waited for.
+fn ask_all(asked: &[(Name, Arc<Serving>)], question: &UpstreamQuestion, host: &dyn Host) -> Vec<(Name, Answered)> {
+    let all = CancelToken::new();
+    let stop = all.clone();
+    let _hook = host.cancel().on_cancel(move || stop.cancel());
+    let (sender, news) = sync_channel(4 * asked.len().max(1));
+    let mut answers: Vec<Option<Answered>> = asked.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        for (place, (name, serving)) in asked.iter().enumerate() {
+            let caller = OneOfSeveral { place, cancel: &all, news: sender.clone() };
+            let ask = move || {
+                let answer = serving.peer.call(question, &caller);
+                // Nobody waits any more if it took too long.
+                let _ = caller.news.send(News::Answered(place, answer));
+            };
+            if std::thread::Builder::new().name(format!("ask-{name}")).spawn_scoped(scope, ask).is_err() {
+                answers[place] = Some(Answered::Not("the system gives no thread".to_owned()));
+            }
+        }
+        drop(sender);
+        collect(&news, asked, &mut answers, host);
+        // Whoever still asks has an end to come to before this can.
+        all.cancel();
+        drop(news);
+    });
+    let late = || Answered::Not(format!("no answer within {} s of the first one", FOR_OTHERS.as_secs()));
+    asked.iter().zip(answers).map(|((name, _), answer)| (name.clone(), answer.unwrap_or_else(late))).collect()
+}
+
+fn collect(news: &Receiver<News>, asked: &[(Name, Arc<Serving>)], answers: &mut [Option<Answered>], host: &dyn Host) {
+    let (mut until, mut is_paused, mut furthest) = (None::<Instant>, false, 0);
+    while answers.iter().any(Option::is_none) && !host.cancel().is_cancelled() {
+        let heard = match until {
+            None => news.recv().ok(),
+            Some(until) => news.recv_timeout(until.saturating_duration_since(Instant::now())).ok(),
+        };
+        match heard {
+            None => break,
+            Some(News::Progress(place, thousandths, message)) => {
+                // It waits for an index, and so may the call.
+                if !std::mem::replace(&mut is_paused, true) {
+                    host.pause();
+                }
+                furthest = thousandths.max(furthest);
+                let message = format!("{}: {}", asked[place].0, SafeLine::new(&message, 200));
+                host.progress(&ProgressReport { thousandths: furthest, message });
+            }
+            Some(News::Answered(place, answer)) => {
+                if answer.is_ok() {
+                    until.get_or_insert_with(|| Instant::now() + FOR_OTHERS);
+                }
+                answers[place] = Some(match answer {
+                    Ok(result) => Answered::With(thin::reply(&result)),
+                    Err(error) => Answered::Not(SafeLine::new(&error.to_string(), 400).to_string()),
+                });
+            }
+        }
+    }
+    if is_paused {
+        // A call that is to end ends all the same.
+        host.resume();
+    }
+}
+
+/// What an upstream is, for `status`.
+fn described(view: &View) -> Vec<String> {
+    let one = |seen: &registry::SeenUpstream| {
+        let what = match &seen.serving {
+            Some(serving) if serving.is_own_kind => "connected".to_owned(),
+            Some(serving) => format!("connected, {} tools", serving.tools.len()),
+            None => "not connected".to_owned(),
+        };
+        let trouble = seen.trouble.as_ref().map_or(String::new(), |trouble| format!("; {trouble}"));
+        format!("  {}: {what}{trouble}", seen.name)
+    };
+    view.upstreams.iter().map(one).collect()
+}
+
+/// The outcome of several.
+fn outcome(outcomes: &[Outcome]) -> Outcome {
+    use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
+    let order = [Found, NotYet, Nothing, Missing, Refused];
+    order.into_iter().find(|wanted| outcomes.contains(wanted)).unwrap_or(Failed)
+}

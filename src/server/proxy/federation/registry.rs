@@ -1,0 +1,489 @@
+//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its tools and does so again when
+//! they change or the connection is lost; so nobody waits for another's upstream.
+//!
+//! Whether a connection is taken in (is the name still known? is there room? is every tool's name free?) is decided, and it is
+//! taken in, under one lock; connecting, listing and closing happen outside of it. The generation changes with what is served,
+//! and what is made from it (`View`) is kept for as long as it stays the same.
+
+use super::tools::{self, BETWEEN, ForeignTool};
+use crate::model::cancel::CancelToken;
+use crate::server::base::escape::SafeLine;
+use crate::server::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Upstreams at once.
+pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
+/// Tools of all upstreams together.
+pub(in crate::server) const MOST_TOOLS: usize = 256;
+/// The longest name of an upstream.
+const NAME: usize = 24;
+/// The pause after the first failure to connect; it doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Shortest time between two looks at one upstream: one that says all the time that it has changed is not believed faster.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending with a letter or digit.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name(String);
+
+/// Why an upstream is not taken in.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The name cannot be one.
+    #[error(
+        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, the first a letter, the last none of the signs"
+    )]
+    Name {
+        /// What was given, shortened.
+        given: String,
+    },
+    /// The name is in use.
+    #[error("two upstreams are named {0}")]
+    Known(Name),
+    /// There are too many.
+    #[error("there are {MOST_UPSTREAMS} upstreams already")]
+    Full,
+    /// It was taken out, or put in anew, in the meantime.
+    #[error("{0} is no longer what it was")]
+    Gone(Name),
+    /// It has more tools than there is room for.
+    #[error("{name} has {tools} tools, with those of the others more than {MOST_TOOLS}")]
+    TooManyTools {
+        /// The upstream.
+        name: Name,
+        /// How many tools it has.
+        tools: usize,
+    },
+    /// A name of a tool is taken.
+    #[error("{0} has a tool whose name another upstream's tool has")]
+    Collision(Name),
+    /// It could not be reached, or did not list its tools.
+    #[error("{0}")]
+    Upstream(String),
+    /// The system gives no thread.
+    #[error("no thread for the upstream {0}")]
+    NoThread(Name),
+}
+
+/// One upstream, however it is reached.
+pub(super) trait Peer: Send + Sync {
+    /// Connects if it must, and lists the tools.
+    fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
+    /// Asks.
+    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError>;
+    /// What it calls itself.
+    fn title(&self) -> Option<String>;
+    /// Tells it something, if it is connected.
+    fn tell(&self, method: &str);
+    /// Lets go of it; whoever waits for its answers hears of that. A second time does nothing.
+    fn close(&self);
+}
+
+/// Makes the other side of an upstream; nothing is connected yet. What it hears goes to the ear.
+pub(super) type Dial = dyn Fn(&Target, Ear) -> Arc<dyn Peer> + Send + Sync;
+
+/// What is served under a name.
+pub(super) struct Serving {
+    /// The other side.
+    pub(super) peer: Arc<dyn Peer>,
+    /// Its tools.
+    pub(super) tools: Vec<ForeignTool>,
+    /// It is this program too.
+    pub(super) is_own_kind: bool,
+}
+
+/// An upstream as it is seen by those who ask.
+#[derive(Clone)]
+pub(super) struct SeenUpstream {
+    /// Its name.
+    pub(super) name: Name,
+    /// What is served; none while there is no connection.
+    pub(super) serving: Option<Arc<Serving>>,
+    /// What is wrong, or missing.
+    pub(super) trouble: Option<String>,
+}
+
+/// What all upstreams serve together; it does not change.
+#[derive(Clone, Default)]
+pub(super) struct View {
+    /// Another one means that something else is served.
+    pub(super) generation: u64,
+    /// Every upstream, by name.
+    pub(super) upstreams: Vec<SeenUpstream>,
+    /// Where a tool is: its upstream, and its place there.
+    pub(super) tools: BTreeMap<String, (Arc<Serving>, usize)>,
+}
+
+/// See the module.
+pub(super) struct Registry(Arc<Inner>);
+
+struct Inner {
+    table: Mutex<Table>,
+    /// Every attempt that ends wakes those who wait for the first ones.
+    attempted: Condvar,
+    dial: Box<Dial>,
+    /// Told when the list of tools has become another one.
+    on_change: Box<dyn Fn() + Send + Sync>,
+    stop: CancelToken,
+}
+
+#[derive(Default)]
+struct Table {
+    seats: BTreeMap<Name, Seat>,
+    next_epoch: u64,
+    view: Arc<View>,
+}
+
+struct Seat {
+    target: Target,
+    /// Which of those that had this name.
+    epoch: u64,
+    serving: Option<Arc<Serving>>,
+    /// What is perhaps going to be served.
+    connecting: Option<Arc<dyn Peer>>,
+    trouble: Option<String>,
+    attempted: bool,
+    bell: Arc<Bell>,
+    keeper: Option<JoinHandle<()>>,
+}
+
+/// What a keeper waits for.
+#[derive(Default)]
+struct Bell {
+    rung: Mutex<Rung>,
+    changed: Condvar,
+}
+
+/// What has happened, by the number of the connection: those of earlier ones are of no interest any more.
+#[derive(Clone, Debug, Default)]
+struct Rung {
+    tools_changed: Option<u64>,
+    lost: Option<u64>,
+    stop: bool,
+}
+
+/// What one connection hears, for the keeper.
+#[derive(Clone)]
+pub(super) struct Ear {
+    bell: Arc<Bell>,
+    number: u64,
+}
+
+impl Ear {
+    /// The upstream says that its tools have changed.
+    pub(super) fn tools_changed(&self) {
+        self.bell.ring(|rung| rung.tools_changed = rung.tools_changed.max(Some(self.number)));
+    }
+
+    /// The connection is gone.
+    pub(super) fn lost(&self) {
+        self.bell.ring(|rung| rung.lost = rung.lost.max(Some(self.number)));
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What panics under these locks leaves them as they were: they are changed by single assignments.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Name {
+    /// The name in a text.
+    pub fn new(given: &str) -> Result<Self, RegistryError> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+        let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
+        let ends = given.bytes().last().is_some_and(|last| last.is_ascii_alphanumeric());
+        if begins && ends && given.len() <= NAME && given.bytes().all(fits) && !given.contains(BETWEEN) {
+            return Ok(Self(given.to_owned()));
+        }
+        Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Bell {
+    fn ring(&self, change: impl FnOnce(&mut Rung)) {
+        change(&mut locked(&self.rung));
+        self.changed.notify_all();
+    }
+
+    /// Waits until something of interest has happened, or the time is up. Takes it, but for the order to stop.
+    fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
+        let mut rung = locked(&self.rung);
+        while !rung.stop && !of_interest(&rung) {
+            rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
+                None => self.changed.wait(rung).unwrap_or_else(PoisonError::into_inner),
+                Some(left) if left.is_zero() => break,
+                Some(left) => self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0,
+            };
+        }
+        if of_interest(&rung) {
+            let stop = rung.stop;
+            return std::mem::replace(&mut *rung, Rung { stop, ..Rung::default() });
+        }
+        rung.clone()
+    }
+}
+
+impl Registry {
+    /// No upstreams yet.
+    pub(super) fn new(dial: Box<Dial>, on_change: Box<dyn Fn() + Send + Sync>) -> Self {
+        let (table, attempted, stop) = (Mutex::default(), Condvar::new(), CancelToken::new());
+        Self(Arc::new(Inner { table, attempted, dial, on_change, stop }))
+    }
+
+    /// Takes an upstream in; its keeper goes on from there.
+    pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
+        let epoch = self.0.enter(name, target)?;
+        let (inner, named) = (Arc::clone(&self.0), name.clone());
+        let keeper = std::thread::Builder::new().name(format!("keeper-{name}")).spawn(move || inner.keep(&named, epoch));
+        match keeper {
+            Ok(keeper) => {
+                if let Some(seat) = self.0.lock().seats.get_mut(name) {
+                    seat.keeper = Some(keeper);
+                }
+                Ok(())
+            }
+            Err(_) => {
+                self.0.lock().seats.remove(name);
+                Err(RegistryError::NoThread(name.clone()))
+            }
+        }
+    }
+
+    /// What is served now.
+    pub(super) fn view(&self) -> Arc<View> {
+        Arc::clone(&self.0.lock().view)
+    }
+
+    /// Waits until every upstream was tried once, no longer than this.
+    pub(super) fn settle(&self, at_most: Duration) {
+        let until = Instant::now() + at_most;
+        let mut table = self.0.lock();
+        while table.seats.values().any(|seat| !seat.attempted) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            table = self.0.attempted.wait_timeout(table, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        self.0.stop.cancel();
+        let seats = std::mem::take(&mut self.0.lock().seats);
+        for seat in seats.values() {
+            seat.bell.ring(|rung| rung.stop = true);
+        }
+        for seat in seats.values() {
+            let serving = seat.serving.as_ref().map(|serving| &serving.peer);
+            for peer in serving.into_iter().chain(&seat.connecting) {
+                peer.close();
+            }
+        }
+        for keeper in seats.into_values().filter_map(|seat| seat.keeper) {
+            // One that has panicked has ended too.
+            let _ = keeper.join();
+        }
+    }
+}
+
+impl Inner {
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        locked(&self.table)
+    }
+
+    fn enter(&self, name: &Name, target: Target) -> Result<u64, RegistryError> {
+        let mut table = self.lock();
+        if table.seats.contains_key(name) {
+            return Err(RegistryError::Known(name.clone()));
+        }
+        if table.seats.len() >= MOST_UPSTREAMS {
+            return Err(RegistryError::Full);
+        }
+        table.next_epoch += 1;
+        let epoch = table.next_epoch;
+        let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
+        let seat = Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
+        table.seats.insert(name.clone(), seat);
+        table.publish();
+        Ok(epoch)
+    }
+
+    /// The life of a keeper.
+    fn keep(&self, name: &Name, epoch: u64) {
+        let Some(bell) = self.lock().seats.get(name).filter(|seat| seat.epoch == epoch).map(|seat| Arc::clone(&seat.bell)) else {
+            return;
+        };
+        let (mut failures, mut number) = (0, 0);
+        loop {
+            let begun = Instant::now();
+            number += 1;
+            let ear = Ear { bell: Arc::clone(&bell), number };
+            let of_this = |at: Option<u64>| at >= Some(number);
+            let mut rung = match self.connect(name, epoch, ear) {
+                Ok(()) => {
+                    failures = 0;
+                    bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost))
+                }
+                Err(RegistryError::Gone(_)) => return,
+                Err(error) => {
+                    failures += 1;
+                    tracing::info!(%name, %error, "an upstream is not there");
+                    bell.wait(Some(Instant::now() + pause(failures)), |_| false)
+                }
+            };
+            let mut looked = begun;
+            while !rung.stop && !of_this(rung.lost) && of_this(rung.tools_changed) {
+                bell.wait(Some(looked + BETWEEN_LOOKS), |_| false);
+                looked = Instant::now();
+                if let Err(error) = self.look_again(name, epoch) {
+                    tracing::info!(%name, %error, "the tools of an upstream stay as they were known");
+                }
+                rung = bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost));
+            }
+            bell.wait(Some(begun + BETWEEN_LOOKS), |_| false);
+            if rung.stop || self.stop.is_cancelled() {
+                return;
+            }
+        }
+    }
+
+    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was there stays.
+    fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
+        let target = self.target(name, epoch)?;
+        let peer = (self.dial)(&target, ear);
+        // From here on the end of the registry is the end of it too.
+        self.seat(name, epoch, |seat| seat.connecting = Some(Arc::clone(&peer)))?;
+        let result = self.take_in(name, epoch, &peer);
+        match &result {
+            Ok(Some(old)) => old.peer.close(),
+            Ok(None) => {}
+            Err(_) => peer.close(),
+        }
+        self.note(name, epoch, result.as_ref().err());
+        result.map(drop)
+    }
+
+    /// Lists the tools of what is served. What fails leaves the tools as they were.
+    fn look_again(&self, name: &Name, epoch: u64) -> Result<(), RegistryError> {
+        let serving = self.lock().seats.get(name).and_then(|seat| seat.serving.clone());
+        let peer = &serving.ok_or_else(|| RegistryError::Gone(name.clone()))?.peer;
+        let result = self.take_in(name, epoch, peer);
+        self.note(name, epoch, result.as_ref().err());
+        result.map(drop)
+    }
+
+    fn target(&self, name: &Name, epoch: u64) -> Result<Target, RegistryError> {
+        self.seat(name, epoch, |seat| seat.target.clone())
+    }
+
+    /// Looks at a seat, or changes it, if it still is what it was.
+    fn seat<T>(&self, name: &Name, epoch: u64, look: impl FnOnce(&mut Seat) -> T) -> Result<T, RegistryError> {
+        let mut table = self.lock();
+        let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
+        seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
+    }
+
+    /// Lists, then admits. Gives what was served before by another connection, which its caller closes.
+    fn take_in(&self, name: &Name, epoch: u64, peer: &Arc<dyn Peer>) -> Result<Option<Arc<Serving>>, RegistryError> {
+        let listing = peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
+        let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
+        // Its tools are those of this program: they are asked through ours.
+        let checked = if is_own_kind { tools::Checked::default() } else { tools::check(name.as_str(), &listing) };
+        let serving = Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
+        let (old, is_other) = self.lock().admit(name, epoch, &serving, checked.missing)?;
+        if is_other {
+            (self.on_change)();
+        }
+        Ok(old.filter(|old| !Arc::ptr_eq(&old.peer, peer)))
+    }
+
+    fn note(&self, name: &Name, epoch: u64, error: Option<&RegistryError>) {
+        let mut table = self.lock();
+        if let Some(seat) = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch) {
+            (seat.attempted, seat.connecting) = (true, None);
+            let trouble = error.map(|error| SafeLine::new(&error.to_string(), 400).to_string());
+            if trouble.is_some() && trouble != seat.trouble {
+                seat.trouble = trouble;
+                table.publish();
+            }
+        }
+        drop(table);
+        self.attempted.notify_all();
+    }
+}
+
+impl Table {
+    /// All conditions and the insertion in one. Gives what was there before, and whether the list of tools is another one now.
+    fn admit(
+        &mut self,
+        name: &Name,
+        epoch: u64,
+        serving: &Arc<Serving>,
+        missing: Option<String>,
+    ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
+        // What is replaced counts neither as room that is taken nor as names that are.
+        let others = || self.seats.iter().filter(|(other, _)| *other != name).filter_map(|(_, seat)| seat.serving.as_ref());
+        let taken: usize = others().map(|other| other.tools.len()).sum();
+        let tools = serving.tools.len();
+        if taken + tools > MOST_TOOLS {
+            return Err(RegistryError::TooManyTools { name: name.clone(), tools });
+        }
+        let is_taken = |tool: &ForeignTool| others().any(|other| other.tools.iter().any(|known| known.merged == tool.merged));
+        if serving.tools.iter().any(is_taken) {
+            return Err(RegistryError::Collision(name.clone()));
+        }
+        let seat = self.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
+        let seat = seat.ok_or_else(|| RegistryError::Gone(name.clone()))?;
+        let known = seat.serving.as_ref();
+        let is_other = known.map_or(&[][..], |known| &known.tools) != serving.tools;
+        let is_same = !is_other && seat.trouble == missing && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
+        if is_same {
+            return Ok((None, false));
+        }
+        seat.trouble = missing;
+        let old = seat.serving.replace(Arc::clone(serving));
+        self.publish();
+        Ok((old, is_other))
+    }
+
+    /// What is served becomes visible, under a generation of its own.
+    fn publish(&mut self) {
+        let mut view = View { generation: self.view.generation + 1, ..View::default() };
+        for (name, seat) in &self.seats {
+            if let Some(serving) = &seat.serving {
+                for (place, tool) in serving.tools.iter().enumerate() {
+                    view.tools.insert(tool.merged.clone(), (Arc::clone(serving), place));
+                }
+            }
+            let (serving, trouble) = (seat.serving.clone(), seat.trouble.clone());
+            view.upstreams.push(SeenUpstream { name: name.clone(), serving, trouble });
+        }
+        self.view = Arc::new(view);
+    }
+}
+
+fn pause(failures: u32) -> Duration {
+    FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer passed back. What can be
+//! answered without a repository the dispatcher answers by itself, whether the runtime is there or not.
+
+use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
+use crate::faults;
+use crate::model::cancel::CancelToken;
+use crate::server::base::escape;
+use crate::server::base::uri;
+use crate::server::protocol::PEER_KEY;
+use crate::server::session::dispatch::Event;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::Tool;
+use crate::server::{
+    tools::{Marks, Outcome, Reply, Tools},
+    workspace::{host::Host, metrics::ProgressReport},
+};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use tokio::sync::mpsc::Sender;
+
+/// The longest text that is taken from a runtime, in bytes: more than any tool answers.
+pub(in crate::server) const LONGEST: usize = 64 << 10;
+/// The longest message about progress, in bytes.
+const MESSAGE: usize = 200;
+
+/// Where calls go.
+pub(in crate::server) struct Thin {
+    upstream: Upstream,
+    place: Arc<ClientRoots>,
+    /// Serves calls when there is no runtime, if that is wanted.
+    embedded: Option<Arc<dyn Tools>>,
+}
+
+/// What the runtime is told of the client's directories.
+pub(in crate::server) struct ClientRoots {
+    /// The directory that calls mean which name none, if the user has named it.
+    root: Option<PathBuf>,
+    /// Where the client was started.
+    started_in: Option<PathBuf>,
+    state: Mutex<ProxyState>,
+    told: Condvar,
+    events: Sender<Event>,
+}
+
+#[derive(Default)]
+struct ProxyState {
+    /// What the client says that it works on.
+    client: Vec<PathBuf>,
+    asked_until: Option<Instant>,
+    is_embedded: bool,
+}
+
+impl ClientRoots {
+    /// `root` is what the user has named, `started_in` the directory to fall back on.
+    pub(in crate::server) fn new(root: Option<PathBuf>, started_in: Option<PathBuf>, events: Sender<Event>) -> Arc<Self> {
+        Arc::new(Self { root, started_in, state: Mutex::default(), told: Condvar::new(), events })
+    }
+
+    /// Whether the client has anything to say about directories.
+    pub(in crate::server) fn asks_client(&self) -> bool {
+        self.root.is_none()
+    }
+
+    /// The client was asked what it works on.
+    pub(in crate::server) fn client_was_asked(&self, until: Instant) {
+        self.state().asked_until = Some(until);
+    }
+
+    /// What the client works on. True if that is something else than before.
+    pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let changed = {
+            let mut state = self.state();
+            state.asked_until = None;
+            std::mem::replace(&mut state.client, directories.clone()) != directories
+        };
+        self.told.notify_all();
+        changed
+    }
+
+    /// Waits until the client has said what it works on, if it was asked, or the time for that is over.
+    pub(in crate::server) fn await_client(&self) {
+        let mut state = self.state();
+        while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.asked_until = None;
+    }
+
+    fn state(&self) -> MutexGuard<'_, ProxyState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Owner for ClientRoots {
+    fn experimental(&self) -> Value {
+        let root = self.root.as_ref().and_then(|root| root.to_str());
+        json!({PEER_KEY: root.map_or_else(|| json!({}), |root| json!({"root": root}))})
+    }
+
+    fn roots(&self) -> Vec<String> {
+        let client = self.state().client.clone();
+        client.iter().chain(&self.started_in).map(|directory| address(directory)).collect()
+    }
+
+    fn changed(&self, _method: &str) {
+        // A dispatcher that is busy is told of the next change.
+        let _ = self.events.try_send(Event::Published);
+    }
+}
+
+impl Thin {
+    /// Calls go to `target`, or to `embedded` while there is nothing there.
+    pub(in crate::server) fn new(
+        target: Target,
+        expected: Expected,
+        place: Arc<ClientRoots>,
+        prepare: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+        embedded: Option<Arc<dyn Tools>>,
+    ) -> Self {
+        let owner: Arc<dyn Owner> = Arc::clone(&place) as Arc<dyn Owner>;
+        Self { upstream: Upstream::new(target, expected, owner, Box::new(prepare)), place, embedded }
+    }
+
+    /// Attaches before anything is asked: what a client of a runtime must not do.
+    pub(in crate::server) fn attach(&self) {
+        let _ = self.upstream.answers(&CancelToken::new());
+    }
+
+    /// What serves the next call in place of the runtime. It is decided at the first call and when a runtime goes, and then
+    /// stays so: a session does not change sides while it has one.
+    fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
+        let embedded = self.embedded.as_ref()?;
+        if !self.place.state().is_embedded {
+            if self.upstream.answers(host.cancel()).is_ok() {
+                return None;
+            }
+            tracing::info!("no runtime answers: calls are served here");
+            self.place.state().is_embedded = true;
+        }
+        Some(embedded)
+    }
+
+    fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Result<Reply, UpstreamError> {
+        let question = UpstreamQuestion {
+            method: "tools/call",
+            params: json!({"name": tool.name, "arguments": arguments.to_json()}),
+            only_reads: faults::only_reads(tool.name),
+        };
+        let call = Call::new(host);
+        let result = self.upstream.call(&question, &call);
+        if !call.resume() {
+            return Err(UpstreamError::Cancelled);
+        }
+        Ok(reply(&result?))
+    }
+}
+
+impl Tools for Thin {
+    fn asks_client(&self) -> bool {
+        self.place.asks_client()
+    }
+
+    fn client_was_asked(&self, until: Instant) {
+        self.place.client_was_asked(until);
+        if let Some(embedded) = &self.embedded {
+            embedded.client_was_asked(until);
+        }
+    }
+
+    fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let changed = self.place.set_client(directories.clone());
+        if changed {
+            self.upstream.notify("notifications/roots/list_changed", json!({}));
+        }
+        self.embedded.as_ref().is_some_and(|embedded| embedded.set_client(directories)) || changed
+    }
+
+    fn close(&self) {
+        self.upstream.close();
+    }
+
+    fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
+        if arguments.text("root").is_none() {
+            self.place.await_client();
+        }
+        if let Some(embedded) = self.instead(host) {
+            return embedded.call(tool, arguments, host);
+        }
+        match (self.ask(tool, arguments, host), &self.embedded) {
+            (Ok(reply), _) => reply,
+            (Err(UpstreamError::Unreachable { .. } | UpstreamError::Refused { .. }), Some(embedded)) => {
+                self.place.state().is_embedded = true;
+                embedded.call(tool, arguments, host)
+            }
+            (Err(error), _) => {
+                let hint = match &error {
+                    UpstreamError::Unreachable { .. } => "; `cograph serve` starts one, then ask again",
+                    _ => "",
+                };
+                Reply::error(format!("{}: {}{hint}", tool.name, escape::SafeLine::new(&error.to_string(), 600)))
+            }
+        }
+    }
+}
+
+/// A call as the upstream sees it.
+pub(in crate::server) struct Call<'a> {
+    host: &'a dyn Host,
+    paused: Cell<bool>,
+}
+
+impl<'a> Call<'a> {
+    /// A call for this host.
+    pub(in crate::server) fn new(host: &'a dyn Host) -> Self {
+        Self { host, paused: Cell::new(false) }
+    }
+
+    /// The call is over, and may have waited. False if nobody wants what has come of it.
+    pub(in crate::server) fn resume(&self) -> bool {
+        !self.paused.get() || self.host.resume()
+    }
+}
+
+impl Caller for Call<'_> {
+    fn cancel(&self) -> &CancelToken {
+        self.host.cancel()
+    }
+
+    fn progress(&self, thousandths: u32, message: &str) {
+        // A runtime reports only while it waits for an index: that is allowed more time.
+        if !self.paused.replace(true) {
+            self.host.pause();
+        }
+        let message = escape::SafeLine::new(message, MESSAGE).to_string();
+        self.host.progress(&ProgressReport { thousandths, message });
+    }
+}
+
+/// The answer of a runtime as an answer of ours, escaped and bounded.
+pub(in crate::server) fn reply(result: &Value) -> Reply {
+    let (reply, sanitized) = escape::counting(|| {
+        let texts = result["content"].as_array().into_iter().flatten().filter_map(|item| item["text"].as_str());
+        let text = escape::block(&texts.collect::<Vec<_>>().join("\n"), LONGEST);
+        let told = result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word);
+        let is_error = result["isError"] == Value::Bool(true);
+        let outcome = told.filter(|told| told.is_error() == is_error);
+        let outcome = outcome.unwrap_or(if is_error { Outcome::Failed } else { Outcome::Found });
+        let structured = result.get("structuredContent").filter(|value| value.to_string().len() <= LONGEST);
+        let stale = result["_meta"]["stale"].as_str().map(|stale| escape::SafeLine::new(stale, MESSAGE).to_string());
+        let marks = Marks { truncated: result["_meta"]["truncated"] == Value::Bool(true), stale, ..Marks::default() };
+        Reply { text, outcome, structured: structured.map(|value| escape::value(value, LONGEST)), marks }
+    });
+    let before = result["_meta"]["sanitized"].as_u64().unwrap_or_default();
+    Reply { marks: Marks { sanitized: before.saturating_add(sanitized), ..reply.marks }, ..reply }
+}
+
+/// The address of a directory.
+fn address(directory: &Path) -> String {
+    format!("file://{}", uri::encode_path(directory.as_os_str().as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_escaped_and_bounded_whatever_the_runtime_says() {
+        let hostile = json!({
+            "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
+            "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
+            "isError": true,
+            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: indexing: parse 1 of 2 files"},
+        });
+        let reply = reply(&hostile);
+        assert_eq!(reply.text, "a\\u{1b}[31m\\u{d}\n\tb\nc");
+        assert_eq!((reply.outcome, reply.marks.sanitized), (Outcome::Missing, 7));
+        assert_eq!(reply.marks.stale.as_deref(), Some("1 file\\u{1b} pending: indexing: parse 1 of 2 files"));
+        assert_eq!(reply.structured, Some(json!({"k\\u{202e}": ["\\u{200b}", 1]})));
+        let long = json!({"content": [{"type": "text", "text": "x".repeat(1 << 20)}], "_meta": {"cograph": "failed"}});
+        let reply = super::reply(&long);
+        assert!(reply.text.len() < LONGEST + 40 && reply.text.ends_with(')'));
+        assert_eq!(reply.outcome, Outcome::Found, "a word does not make an error of what is none");
+    }
+
+    #[test]
+    fn addresses_name_their_directory_whatever_its_name() {
+        assert_eq!(address(Path::new("/a b/é%#?")), "file:///a%20b/%C3%A9%25%23%3F");
+    }
+}

@@ -1,0 +1,426 @@
+//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
+
+use super::wire::Wire;
+use super::{Caller, Owner, UpstreamQuestion};
+use crate::faults::{self, Fault, planted};
+use crate::server::base::escape::SafeLine;
+use crate::server::jsonrpc::framing::Piece;
+use crate::server::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::server::jsonrpc::requests;
+use crate::server::peers::ChildProcess;
+use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
+use crate::server::tools::Outcome;
+use crate::server::transport::reader::Input;
+use crate::server::transport::writer::Output;
+use crate::server::transport::{reader, writer};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// The longest line that is taken from a peer, in bytes.
+pub(in crate::server) const LINE: usize = 8 << 20;
+/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is left.
+pub(in crate::server) const WAITING: usize = 16 << 20;
+/// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
+pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
+/// Lines without meaning that are passed over before a connection is given up.
+pub(in crate::server) const NONSENSE: usize = 100;
+/// The longest text of a peer in an error, in bytes.
+pub(in crate::server) const QUOTED: usize = 300;
+/// What is said of a peer that does not read what it is sent.
+const UNREAD: &str = "it does not read what it is sent: 16 MB wait for it";
+/// Bytes of an error's message that are kept.
+pub(in crate::server) const MESSAGE: usize = 4 << 10;
+
+/// See the module.
+pub(super) struct Connection {
+    output: Output,
+    state: Mutex<ConnectionState>,
+    /// Wakes the connection's thread to end it.
+    ending: Notify,
+    /// Woken when the connection is lost.
+    gone: Condvar,
+    pub(super) owner: Arc<dyn Owner>,
+    /// The process at the other end, if it is ours.
+    process: Option<Arc<ChildProcess>>,
+}
+
+#[derive(Default)]
+struct ConnectionState {
+    next: u64,
+    calls: HashMap<u64, Arc<Waiting>>,
+    lost: Option<String>,
+    /// The peer is ending: nothing more is asked of it.
+    retiring: bool,
+    /// What the peer calls itself, once it has.
+    peer: Option<String>,
+    /// The peer knows no handshake: what one settles every request says by itself.
+    is_stateless: bool,
+}
+
+/// A call in flight.
+#[derive(Default)]
+struct Waiting {
+    news: Mutex<News>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct News {
+    progress: Option<(u32, String)>,
+    cancelled: bool,
+    end: Option<Result<Value, NoResult>>,
+}
+
+/// What a line of a peer was.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Taken {
+    /// A message.
+    Message,
+    /// Nothing that means anything.
+    Nonsense,
+    /// A question for whose answer there is no room.
+    Unread,
+}
+
+/// Why a connection gives no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum NoResult {
+    /// The connection was lost; whether the question may have been sent.
+    Lost { why: String, sent: bool },
+    /// An error of the protocol.
+    Answered { code: i64, message: String },
+    /// The caller left.
+    Cancelled,
+    /// The time for it is up.
+    TimedOut,
+}
+
+impl Waiting {
+    fn update(&self, change: impl FnOnce(&mut News)) {
+        change(&mut self.news.lock().unwrap_or_else(PoisonError::into_inner));
+        self.changed.notify_all();
+    }
+
+    /// The first end counts.
+    fn end(&self, end: Result<Value, NoResult>) {
+        self.update(|news| {
+            news.end.get_or_insert(end);
+        });
+    }
+}
+
+impl Connection {
+    /// Starts the threads of a connection. Nothing has been said yet.
+    pub(super) fn start(wire: Wire, owner: Arc<dyn Owner>) -> io::Result<Arc<Self>> {
+        let output = writer::start(wire.stream.output, WAITING)?;
+        let mut input = reader::start(wire.stream.input, LINE)?;
+        let Wire { end, process, .. } = wire;
+        let (state, ending, gone) = (Mutex::default(), Notify::new(), Condvar::new());
+        let connection = Arc::new(Self { output, state, ending, gone, owner, process });
+        let own = Arc::clone(&connection);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+        std::thread::Builder::new().name("upstream".to_owned()).spawn(move || {
+            let why = runtime.block_on(own.listen(&mut input));
+            if own.process.is_none() {
+                end();
+                return own.lose(why);
+            }
+            // To end a program takes time, which those who wait for answers need not spend.
+            own.lose(why);
+            // One that is still saying something must be able to: else it cannot come to its end by itself.
+            let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
+            drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
+            end();
+        })?;
+        Ok(connection)
+    }
+
+    /// Whether it can be used, as far as is known.
+    pub(super) fn is_open(&self) -> bool {
+        let state = self.state();
+        state.lost.is_none() && !state.retiring
+    }
+
+    /// The peer has said who it is, and under which rules it serves.
+    pub(super) fn introduce(&self, name: Option<String>, is_stateless: bool) {
+        let mut state = self.state();
+        (state.peer, state.is_stateless) = (name, is_stateless);
+    }
+
+    /// What the peer calls itself.
+    pub(super) fn peer_name(&self) -> Option<String> {
+        self.state().peer.clone()
+    }
+
+    /// Ends the connection.
+    pub(super) fn close(&self) {
+        self.ending.notify_one();
+    }
+
+    /// Waits until the connection has ended and the peer knows it, no longer than this.
+    pub(super) fn await_end(&self, at_most: Duration) {
+        // Whether it came to that or not, nothing else is done.
+        let _ = self.gone.wait_timeout_while(self.state(), at_most, |state| state.lost.is_none());
+    }
+
+    /// Tells the peer something.
+    pub(super) fn notify(&self, method: &str, params: Value) {
+        self.output.send(requests::notification(method, params));
+    }
+
+    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the connection lasts.
+    pub(super) fn listen_for_changes(&self) {
+        let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
+        // Its answer is the end of the telling: nobody waits for that.
+        let message = json!({"jsonrpc": "2.0", "id": "changes", "method": "subscriptions/listen", "params": params});
+        self.output.send(format!("{message}\n").into_bytes());
+    }
+
+    /// Asks, and waits for the answer.
+    pub(super) fn request(
+        &self,
+        question: &UpstreamQuestion,
+        caller: Option<&dyn Caller>,
+        until: Instant,
+    ) -> Result<Value, NoResult> {
+        let waiting = Arc::new(Waiting::default());
+        if !self.output.has_room() {
+            return answered(UNREAD);
+        }
+        let id = self.enter(&waiting)?;
+        let mut params = question.params.clone();
+        if self.state().is_stateless {
+            params["_meta"] = stateless();
+        }
+        if caller.is_some() {
+            params["_meta"]["progressToken"] = Value::from(id);
+        }
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
+        self.output.send(format!("{message}\n").into_bytes());
+        let woken = Arc::clone(&waiting);
+        let _hook = caller.map(|caller| caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true)));
+        let end = wait(&waiting, caller, until);
+        self.state().calls.remove(&id);
+        if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
+            self.notify("notifications/cancelled", json!({"requestId": id}));
+        }
+        end
+    }
+
+    /// Makes a call known. From here on it has an end, whatever happens.
+    fn enter(&self, waiting: &Arc<Waiting>) -> Result<u64, NoResult> {
+        let mut state = self.state();
+        let ending = || state.retiring.then(|| "it is ending".to_owned());
+        if let Some(why) = state.lost.clone().or_else(ending) {
+            return Err(NoResult::Lost { why, sent: false });
+        }
+        state.next += 1;
+        let id = state.next;
+        state.calls.insert(id, Arc::clone(waiting));
+        Ok(id)
+    }
+
+    /// Takes what the peer says, until there is a reason to stop; gives it.
+    async fn listen(&self, input: &mut tokio::sync::mpsc::Receiver<Input>) -> String {
+        let (mut heard, mut asked, mut nonsense) = (Instant::now(), false, 0);
+        loop {
+            let look = heard + if asked { 2 * SILENCE } else { SILENCE };
+            tokio::select! {
+                biased;
+                () = self.ending.notified() => return "closed".to_owned(),
+                arrived = input.recv() => {
+                    (heard, asked) = (Instant::now(), false);
+                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the connection".to_owned() };
+                    for piece in pieces {
+                        match self.take(piece) {
+                            Taken::Message => {}
+                            Taken::Nonsense => nonsense += 1,
+                            Taken::Unread => return UNREAD.to_owned(),
+                        }
+                    }
+                    if nonsense > NONSENSE {
+                        return "what it says are no messages of the protocol".to_owned();
+                    }
+                }
+                () = tokio::time::sleep_until(look.into()) => {
+                    if asked {
+                        return format!("it was silent for {} s", (2 * SILENCE).as_secs());
+                    }
+                    asked = true;
+                    // Any answer is a sign of life, so the id is nobody's.
+                    let ping = json!({"jsonrpc": "2.0", "id": "alive", "method": "ping"});
+                    self.output.send(format!("{ping}\n").into_bytes());
+                }
+            }
+        }
+    }
+
+    /// Takes one line.
+    fn take(&self, piece: Piece) -> Taken {
+        let line = match piece {
+            Piece::Line(line) => line,
+            Piece::Oversize(prefix) => {
+                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id)) {
+                    waiting.end(answered("the answer is longer than a message may be"));
+                    return Taken::Message;
+                }
+                return self.unmeaning();
+            }
+        };
+        match message::parse(&line) {
+            // A refusal of the connection.
+            Message::Response { id: None, error: Some(error), .. } => self.refused(&error),
+            Message::Response { id, result, error } => {
+                // Late answers and those to pings find nobody.
+                if let Some(waiting) = id.and_then(|id| self.leave(&id)) {
+                    waiting.end(match (result, error) {
+                        (Some(result), _) if is_stopped(&result) => {
+                            self.state().retiring = true;
+                            Err(NoResult::Lost { why: "it is ending".to_owned(), sent: true })
+                        }
+                        (Some(result), _) if result["resultType"] == "input_required" => {
+                            answered("it asks its caller for more, which cannot be passed on")
+                        }
+                        (Some(result), _) => Ok(result),
+                        (None, Some(error)) => Err(error_of(&error)),
+                        (None, None) => answered("the answer cannot be read"),
+                    });
+                }
+            }
+            Message::Request(_) if !self.output.has_room() => return Taken::Unread,
+            Message::Request(request) => self.answer(&request),
+            Message::Notification { method, params } => match &*method {
+                "notifications/progress" => self.on_progress(&Value::Object(params)),
+                _ if method.ends_with("_changed") || method.ends_with("/updated") => self.owner.changed(&method),
+                _ => {}
+            },
+            Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
+        }
+        Taken::Message
+    }
+
+    /// Something that means nothing: whoever shakes hands need not wait for more of it.
+    fn unmeaning(&self) -> Taken {
+        // Programs greet people where they should greet their client.
+        if self.process.is_none() {
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
+        }
+        Taken::Nonsense
+    }
+
+    /// The handshake comes to nothing, if it is still under way.
+    fn refused(&self, error: &Value) {
+        let first = self.state().calls.remove(&1);
+        if let Some(waiting) = first {
+            waiting.end(Err(error_of(error)));
+        }
+    }
+
+    fn on_progress(&self, params: &Value) {
+        let id = params["progressToken"].as_u64();
+        let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
+        let (done, total) = (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
+        let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
+        if let Some(waiting) = waiting {
+            let message = params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
+            waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
+        }
+    }
+
+    /// Answers a question of the peer.
+    fn answer(&self, request: &Request) {
+        let answer = match &*request.method {
+            "ping" => Ok("{}".to_owned()),
+            "roots/list" => {
+                let roots: Vec<Value> = self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
+                Ok(json!({"roots": roots}).to_string())
+            }
+            _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found")),
+        };
+        self.output.send(requests::answer_line(&request.id, answer));
+    }
+
+    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of them.
+    fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
+        let mut state = self.state();
+        if planted(Fault::AnswersInOrder) {
+            let first = state.calls.keys().min().copied()?;
+            return state.calls.remove(&first);
+        }
+        id.to_json().as_u64().and_then(|id| state.calls.remove(&id))
+    }
+
+    /// The connection is gone: every call hears of it.
+    fn lose(&self, why: String) {
+        let calls = {
+            let mut state = self.state();
+            state.lost = Some(why.clone());
+            std::mem::take(&mut state.calls)
+        };
+        self.gone.notify_all();
+        for waiting in calls.into_values() {
+            waiting.end(Err(NoResult::Lost { why: why.clone(), sent: true }));
+        }
+        self.owner.lost();
+    }
+
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Text of a peer on its way into an error.
+pub(super) fn quoted(text: &str) -> SafeLine {
+    SafeLine::new(text, QUOTED)
+}
+
+/// Whether a runtime says that it did not come to the end of a call, because of its own.
+fn is_stopped(result: &Value) -> bool {
+    result["_meta"][PEER_KEY].as_str().and_then(Outcome::from_word) == Some(Outcome::Stopped)
+}
+
+fn error_of(error: &Value) -> NoResult {
+    let message = error["message"].as_str().unwrap_or_default();
+    let end = message.floor_char_boundary(MESSAGE);
+    NoResult::Answered { code: error["code"].as_i64().unwrap_or_default(), message: message[..end].to_owned() }
+}
+
+fn answered(message: &str) -> Result<Value, NoResult> {
+    Err(NoResult::Answered { code: i64::from(message::INTERNAL_ERROR), message: message.to_owned() })
+}
+
+/// Waits for the end of a call, and passes on what comes before.
+fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Result<Value, NoResult> {
+    let mut news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        if let Some(end) = news.end.take() {
+            return end;
+        }
+        if news.cancelled {
+            return Err(NoResult::Cancelled);
+        }
+        if let (Some((thousandths, message)), Some(caller)) = (news.progress.take(), caller) {
+            drop(news);
+            caller.progress(thousandths, &message);
+            news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
+            continue;
+        }
+        let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            return Err(NoResult::TimedOut);
+        };
+        news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;
+    }
+}
+
+/// What a request says by itself where there is no handshake.
+fn stateless() -> Value {
+    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
+    json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,276 @@
+//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests and their answers at the
+//! other. A message that cannot be delivered, or whose answer breaks off, ends the stream, as a socket would.
+
+use super::connection::LINE;
+use super::wire::{NoWire, Wire, wire_of};
+use crate::server::jsonrpc::framing::{Piece, Splitter};
+use crate::server::jsonrpc::message::{self, Message};
+use crate::server::protocol;
+use crate::server::runtime::BearerToken;
+use crate::server::transport::write_all;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::sync::mpsc::{Sender, channel};
+
+/// Lines that may wait to be taken: each can be as long as a line may be.
+pub(in crate::server) const WAITING: usize = 4;
+/// The version that is spoken, and the header that says so.
+const VERSION: (&str, &str) = ("mcp-protocol-version", super::VERSION);
+const SESSION: &str = "mcp-session-id";
+
+/// One session with a peer.
+struct Peer {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    address: Uri,
+    authorization: Option<HeaderValue>,
+    /// What the peer has named the session.
+    session: Mutex<Option<HeaderValue>>,
+    lines: Sender<Vec<u8>>,
+    /// Something has broken: the stream ends.
+    broken: Sender<()>,
+}
+
+/// Opens the way.
+pub(super) fn connect(address: &Uri, token: Option<&BearerToken>, within: Duration) -> Result<Wire, NoWire> {
+    reach(address, within)?;
+    let connector = HttpsConnectorBuilder::new().with_native_roots()?.https_or_http().enable_http1().build();
+    let authorization = token.map(|token| HeaderValue::from_str(&token.header())).transpose();
+    let authorization = authorization.map_err(|_| NoWire::Refused("the token cannot be sent".to_owned()))?;
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    theirs.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let address = address.clone();
+    let (done, ended) = sync_channel(1);
+    std::thread::Builder::new().name("http".to_owned()).spawn(move || {
+        if let Err(error) = runtime.block_on(carry(theirs, connector, address, authorization)) {
+            tracing::info!(%error, "the way to a peer could not be opened");
+        }
+        // Requests under way are given up with the stream.
+        runtime.shutdown_background();
+        // Whoever does not wait for it does not need it.
+        let _ = done.try_send(());
+    })?;
+    let Wire { stream, end, process } = wire_of(ours)?;
+    let end = Box::new(move || {
+        end();
+        // The peer is told that the session is over, if it listens.
+        let _ = ended.recv_timeout(super::FAREWELL);
+    });
+    Ok(Wire { stream, end, process })
+}
+
+/// Whether anybody listens there: a reason that a user can act on, before there are others.
+fn reach(address: &Uri, within: Duration) -> io::Result<()> {
+    let port = address.port_u16().unwrap_or(if address.scheme_str() == Some("https") { 443 } else { 80 });
+    let host = address.host().unwrap_or_default().trim_matches(['[', ']']);
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name means no address");
+    for place in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&place, within) {
+            Ok(_) => return Ok(()),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+async fn carry(
+    stream: std::os::unix::net::UnixStream,
+    connector: HttpsConnector<HttpConnector>,
+    address: Uri,
+    authorization: Option<HeaderValue>,
+) -> io::Result<()> {
+    let (read, write) = UnixStream::from_std(stream)?.into_split();
+    let (lines, mut said) = channel(WAITING);
+    let (broken, mut breaks) = channel(1);
+    let client = Client::builder(TokioExecutor::new()).retry_canceled_requests(false).build(connector);
+    let peer = Arc::new(Peer { client, address, authorization, session: Mutex::default(), lines, broken });
+    tokio::select! {
+        () = send_all(&peer, &read) => {}
+        () = write_all(&write, &mut said) => {}
+        _ = breaks.recv() => {}
+    }
+    peer.leave().await;
+    Ok(())
+}
+
+/// Sends every line by a request of its own; the first must be answered before others are sent.
+async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
+    let (mut splitter, mut buffer, mut is_first) = (Splitter::new(usize::MAX / 2), vec![0; 64 << 10], true);
+    loop {
+        if read.readable().await.is_err() {
+            return;
+        }
+        let mut pieces = Vec::new();
+        match read.try_read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => splitter.push(&buffer[..count], &mut pieces),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(_) => return,
+        }
+        for piece in pieces {
+            let Piece::Line(line) = piece else { continue };
+            let parsed = message::parse(&line);
+            let opens = matches!(&parsed, Message::Notification { method, .. } if &**method == "notifications/initialized");
+            let own = Arc::clone(peer);
+            let sending = async move { own.post(line).await };
+            // What is only told keeps its place before what is asked after it.
+            if std::mem::take(&mut is_first) || !matches!(parsed, Message::Request(_)) {
+                sending.await;
+            } else {
+                tokio::spawn(sending);
+            }
+            if opens {
+                let own = Arc::clone(peer);
+                tokio::spawn(async move { own.listen().await });
+            }
+        }
+    }
+}
+
+impl Peer {
+    fn request(&self, method: Method, body: Vec<u8>) -> Option<Request<Full<Bytes>>> {
+        let mut request = Request::builder().method(method).uri(self.address.clone());
+        request = request.header(CONTENT_TYPE, "application/json").header(ACCEPT, "application/json, text/event-stream");
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        if let Some(session) = self.session.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            request = request.header(SESSION, session).header(VERSION.0, VERSION.1);
+        }
+        request.body(Full::new(Bytes::from(body))).ok()
+    }
+
+    /// One message and all that is said to it.
+    async fn post(&self, line: Vec<u8>) {
+        let said = message::parse(&line);
+        let wants_answer = matches!(said, Message::Request(_));
+        let Some(mut request) = self.request(Method::POST, line) else { return };
+        if protocol::is_stateless(&said) {
+            repeat(&said, request.headers_mut());
+        }
+        let said = match self.client.request(request).await {
+            Ok(answer) => self.take(answer, wants_answer).await,
+            Err(error) => Err(reason(&error)),
+        };
+        if let Err(why) = said {
+            tracing::info!(%why, "a message was lost on the way to a peer");
+            // It may have broken already.
+            let _ = self.broken.try_send(());
+        }
+    }
+
+    /// The stream of what the peer says by itself, if it has one.
+    async fn listen(&self) {
+        let Some(request) = self.request(Method::GET, Vec::new()) else { return };
+        if let Ok(answer) = self.client.request(request).await
+            && answer.status() == StatusCode::OK
+        {
+            // When it ends there is less to hear; calls are answered all the same.
+            let _ = self.read(answer.into_body(), true).await;
+        }
+    }
+
+    async fn take(&self, answer: Response<Incoming>, wants_answer: bool) -> Result<(), String> {
+        if let Some(session) = answer.headers().get(SESSION) {
+            *self.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session.clone());
+        }
+        let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default().to_owned();
+        let status = answer.status();
+        if kind.starts_with("text/event-stream") {
+            self.read(answer.into_body(), true).await
+        } else if kind.starts_with("application/json") {
+            self.read(answer.into_body(), false).await
+        } else if status.is_success() && !wants_answer {
+            Ok(())
+        } else if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            let why = format!("it answers {status}: is the token right?");
+            self.say(format!("{{\"jsonrpc\":\"2.0\",\"error\":{{\"code\":-32603,\"message\":\"{why}\"}}}}").into_bytes()).await
+        } else {
+            Err(format!("it answers {status}"))
+        }
+    }
+
+    /// Passes a body on, message by message.
+    async fn read(&self, mut body: Incoming, is_events: bool) -> Result<(), String> {
+        let mut splitter = Splitter::new(LINE);
+        let mut whole = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| error.to_string())?;
+            let Some(data) = frame.data_ref() else { continue };
+            if is_events {
+                let mut pieces = Vec::new();
+                splitter.push(data, &mut pieces);
+                for piece in pieces {
+                    match piece {
+                        Piece::Line(line) => {
+                            if let Some(data) = line.strip_prefix(b"data:") {
+                                self.say(data.trim_ascii_start().to_vec()).await?;
+                            }
+                        }
+                        Piece::Oversize(prefix) => {
+                            self.say(prefix).await?;
+                            return Err("an answer is longer than a message may be".to_owned());
+                        }
+                    }
+                }
+            } else if whole.len() + data.len() > LINE {
+                return Err("an answer is longer than a message may be".to_owned());
+            } else {
+                whole.extend_from_slice(data);
+            }
+        }
+        if is_events { Ok(()) } else { self.say(whole).await }
+    }
+
+    async fn say(&self, message: Vec<u8>) -> Result<(), String> {
+        let mut line: Vec<u8> = message.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }).collect();
+        line.push(b'\n');
+        self.lines.send(line).await.map_err(|_| "closed".to_owned())
+    }
+
+    /// Ends the session, if the peer still hears it.
+    async fn leave(&self) {
+        if let Some(request) = self.request(Method::DELETE, Vec::new()).filter(|request| request.headers().contains_key(SESSION))
+        {
+            // Nothing waits for it: a session that is not ended runs out.
+            let _ = tokio::time::timeout(super::FAREWELL, self.client.request(request)).await;
+        }
+    }
+}
+
+/// A request of the stateless era says in its headers once more what it is about.
+fn repeat(message: &Message, headers: &mut HeaderMap) {
+    let Message::Request(request) = message else { return };
+    headers.insert(VERSION.0, HeaderValue::from_static(protocol::STATELESS));
+    let name = request.params.as_ref().ok().and_then(|params| params.get("name")?.as_str());
+    for (header, value) in [("mcp-method", Some(&*request.method)), ("mcp-name", name)] {
+        // Names of tools are looked at before they are called: they are plain.
+        if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
+            headers.insert(header, value);
+        }
+    }
+}
+
+/// What went wrong, down to the system's word for it.
+fn reason(error: &hyper_util::client::legacy::Error) -> String {
+    let mut source = std::error::Error::source(error);
+    let mut why = error.to_string();
+    while let Some(cause) = source {
+        why = cause.to_string();
+        source = cause.source();
+    }
+    why
+}

@@ -1,0 +1,218 @@
+//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a bound, and that is said.
+
+use super::UpstreamQuestion;
+use super::connection::NoResult;
+use serde_json::{Value, json};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+/// What bounds a list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::server) struct Bounds {
+    /// Pages that are asked for.
+    pub(in crate::server) pages: usize,
+    /// Entries that are taken.
+    pub(in crate::server) items: usize,
+    /// Memory that they take together, in bytes.
+    pub(in crate::server) bytes: usize,
+    /// Time for all of it.
+    pub(in crate::server) time: Duration,
+}
+
+/// What bounds every list of a peer.
+pub(in crate::server) const BOUNDS: Bounds = Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
+/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is known.
+pub(in crate::server) const CURSOR: usize = 4 << 10;
+
+/// The tools of a peer as it describes them, unchecked.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Listing {
+    /// The entries.
+    pub tools: Vec<Value>,
+    /// Why there may be more.
+    pub incomplete: Option<String>,
+}
+
+/// Asks for the list with `ask`, which has a time until which it may wait.
+pub(super) fn list(
+    bounds: Bounds,
+    mut ask: impl FnMut(&UpstreamQuestion, Instant) -> Result<Value, NoResult>,
+) -> Result<Listing, NoResult> {
+    let until = Instant::now() + bounds.time;
+    let too_long = |tools| Ok(incomplete(tools, format!("it took longer than {} s", bounds.time.as_secs_f32())));
+    let (mut tools, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
+    let mut bytes = 0;
+    for _ in 0..bounds.pages {
+        // One that answers at once, and for ever, is left too.
+        if Instant::now() >= until {
+            return too_long(tools);
+        }
+        let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+        let question = UpstreamQuestion { method: "tools/list", params, only_reads: true };
+        let mut page = match ask(&question, until) {
+            Ok(page) => page,
+            Err(NoResult::TimedOut) => return too_long(tools),
+            Err(why) => return Err(why),
+        };
+        if let Some(Value::Array(items)) = page.get_mut("tools").map(Value::take) {
+            let room = bounds.items - tools.len();
+            let fits = items.len() <= room;
+            for item in items.into_iter().take(room) {
+                bytes += weight(&item);
+                if bytes > bounds.bytes {
+                    return Ok(incomplete(tools, format!("its entries take more than {} MB", bounds.bytes >> 20)));
+                }
+                tools.push(item);
+            }
+            if !fits {
+                return Ok(incomplete(tools, format!("it has more than {} entries", bounds.items)));
+            }
+        }
+        match page.get("nextCursor").and_then(Value::as_str) {
+            None => return Ok(Listing { tools, incomplete: None }),
+            Some(next) if next.len() > CURSOR => {
+                return Ok(incomplete(tools, format!("the name of a page is longer than {CURSOR} bytes")));
+            }
+            Some(next) if !cursors.insert(next.to_owned()) => {
+                return Ok(incomplete(tools, "a page was named twice".to_owned()));
+            }
+            Some(next) => cursor = Some(next.to_owned()),
+        }
+    }
+    Ok(incomplete(tools, format!("it has more than {} pages", bounds.pages)))
+}
+
+/// What a value takes in memory, roughly.
+fn weight(value: &Value) -> usize {
+    let more = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        // A name is text of its own, and is found by its hash.
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| size_of::<(usize, String)>() + name.len() + weight(value)).sum()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    size_of::<Value>() + more
+}
+
+fn incomplete(tools: Vec<Value>, why: String) -> Listing {
+    Listing { tools, incomplete: Some(why) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Nobody;
+    use super::super::connection::Connection;
+    use super::super::wire::wire_of;
+    use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+
+    /// Lists from a peer that answers the n-th question so; gives what came of it and how many questions there were.
+    fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
+        let mut asked = 0;
+        let listing = list(BOUNDS, |_, _| {
+            asked += 1;
+            Ok(page(asked))
+        });
+        (listing.expect("every question was answered"), asked)
+    }
+
+    #[test]
+    fn a_list_without_an_end_is_left_at_a_bound_that_is_said() {
+        let endless = |number: usize| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")});
+        let (listing, asked) = list_of(endless);
+        assert_eq!((listing.tools.len(), asked), (100, 100));
+        assert_eq!(listing.incomplete.as_deref(), Some("it has more than 100 pages"));
+        let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "same"}));
+        assert_eq!((asked, listing.incomplete.as_deref()), (2, Some("a page was named twice")));
+        let many: Vec<Value> = (0..6_000).map(|number| json!({"name": number})).collect();
+        let (listing, asked) = list_of(|number| json!({"tools": many.clone(), "nextCursor": format!("c{number}")}));
+        assert_eq!((listing.tools.len(), asked), (10_000, 2));
+        assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    #[test]
+    fn a_list_is_bounded_by_what_it_takes_in_memory_and_by_the_names_of_its_pages() {
+        let heavy = json!({"name": "t", "inputSchema": {"type": "object", "x": vec![0; 50_000]}});
+        let (listing, asked) = list_of(|number| json!({"tools": [heavy.clone()], "nextCursor": format!("c{number}")}));
+        let fit = BOUNDS.bytes / weight(&heavy);
+        assert!(fit >= 2, "the entry alone fits");
+        assert_eq!((listing.tools.len(), asked), (fit, fit + 1));
+        assert_eq!(listing.incomplete.as_deref(), Some("its entries take more than 16 MB"));
+        let (listing, asked) = list_of(|_| json!({"tools": [{"name": "a"}], "nextCursor": "c".repeat(CURSOR + 1)}));
+        assert_eq!((listing.tools.len(), asked), (1, 1));
+        assert_eq!(listing.incomplete.as_deref(), Some("the name of a page is longer than 4096 bytes"));
+    }
+
+    /// Lists from a peer over a socket that answers the n-th question with this page, and none for which there is no page.
+    fn list_over_a_socket(bounds: Bounds, page: impl Fn(usize) -> Option<Value> + Send + 'static) -> Listing {
+        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+        let answer = move || {
+            let lines = BufReader::new(&theirs).lines().map_while(Result::ok);
+            for (number, line) in lines.enumerate() {
+                let question: Value = serde_json::from_str(&line).expect("it asks in messages");
+                if let Some(page) = page(number + 1) {
+                    let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": page});
+                    // Whoever has heard enough is gone.
+                    drop((&theirs).write_all(format!("{answer}\n").as_bytes()));
+                }
+            }
+        };
+        std::thread::Builder::new().spawn(answer).expect("a thread can be started");
+        let connection = Connection::start(wire_of(ours).expect("it is open"), Arc::new(Nobody)).expect("threads can be started");
+        let listing = list(bounds, |question, until| connection.request(question, None, until));
+        connection.close();
+        listing.expect("what has come so far is a list")
+    }
+
+    #[test]
+    fn a_peer_with_too_many_entries_is_left_at_the_bound() {
+        let full: Vec<Value> = (0..4_000).map(|number| json!({"name": format!("tool{number}")})).collect();
+        let listing = list_over_a_socket(BOUNDS, move |number| {
+            assert!(number <= 3, "nothing is asked beyond the bound");
+            Some(json!({"tools": full, "nextCursor": format!("c{number}")}))
+        });
+        assert_eq!(listing.tools.len(), 10_000);
+        assert_eq!(listing.incomplete.as_deref(), Some("it has more than 10000 entries"));
+    }
+
+    #[test]
+    fn a_peer_that_falls_silent_on_the_way_is_left_when_its_time_is_up() {
+        let bounds = Bounds { time: Duration::from_millis(200), ..BOUNDS };
+        let begun = Instant::now();
+        let two_pages = |number| (number <= 2).then(|| json!({"tools": [{"name": number}], "nextCursor": format!("c{number}")}));
+        let listing = list_over_a_socket(bounds, two_pages);
+        assert!(begun.elapsed() >= bounds.time, "it has all of its time");
+        assert_eq!((listing.tools.len(), listing.incomplete.as_deref()), (2, Some("it took longer than 0.2 s")));
+        assert_eq!(BOUNDS.time, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn the_time_is_for_all_pages_together() {
+        let bounds = Bounds { time: Duration::from_millis(50), pages: usize::MAX, items: usize::MAX, bytes: usize::MAX };
+        let (mut asked, mut untils) = (0, HashSet::new());
+        let listing = list(bounds, |_, until| {
+            asked += 1;
+            untils.insert(until);
+            Ok(json!({"tools": [], "nextCursor": format!("c{asked}")}))
+        });
+        assert_eq!(listing.expect("every question was answered").incomplete.as_deref(), Some("it took longer than 0.05 s"));
+        assert!(asked > 0 && untils.len() == 1, "every page has the time that is left of the whole: {untils:?}");
+    }
+
+    #[test]
+    fn a_hundred_honest_pages_are_a_whole_list() {
+        let honest = |number: usize| {
+            let mut page = json!({"tools": [{"name": number}]});
+            if number < 100 {
+                page["nextCursor"] = Value::from(format!("c{number}"));
+            }
+            page
+        };
+        let (listing, asked) = list_of(honest);
+        assert_eq!((listing.tools.len(), listing.incomplete, asked), (100, None, 100));
+    }
+}

@@ -1,0 +1,211 @@
+//! The place of a runtime: its socket in a directory of the user's, and the lock that only one process holds. The lock decides
+//! who may remove a socket that a dead process has left; the system releases it with the process, however that ends. Next to the socket
+//! is the token that clients over HTTP show, if none was given: who can read the one can use the other.
+
+use super::{BearerToken, ServeError};
+use crate::faults::{Fault, planted};
+use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+/// The socket and its lock. When it is dropped the socket is removed, then the lock released.
+#[derive(Debug)]
+pub(super) struct SocketPlace {
+    socket: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl SocketPlace {
+    /// Takes the place and listens there.
+    pub(super) fn take(socket: &Path) -> Result<(Self, UnixListener), ServeError> {
+        let directory = socket.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        own_directory(directory)?;
+        let failed = |source: io::Error| ServeError::Socket { socket: socket.to_path_buf(), source };
+        let lock = lock(socket)?;
+        remove_socket(socket).map_err(failed)?;
+        let listener = UnixListener::bind(socket).map_err(failed)?;
+        rustix::fs::chmod(socket, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?;
+        listener.set_nonblocking(true).map_err(failed)?;
+        Ok((Self { socket: socket.to_path_buf(), _lock: lock }, listener))
+    }
+}
+
+/// The longest file that can hold a token, in bytes.
+const TOKEN_BYTES: usize = 1 << 10;
+
+impl SocketPlace {
+    /// The token of this place and its file. It stays from one start to the next, so that clients that have it go on.
+    pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
+        let mut path = OsString::from(&self.socket);
+        path.push(".token");
+        let path = PathBuf::from(path);
+        if let Some(token) = read_token(&path) {
+            return Ok((token, path));
+        }
+        let made = make_token(&path).map_err(|source| ServeError::Token { path: path.clone(), source })?;
+        Ok((made, path))
+    }
+}
+
+/// The token in a file that is the user's alone; none if it is anything else.
+fn read_token(path: &Path) -> Option<BearerToken> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::empty()).ok()?;
+    let found = rustix::fs::fstat(&file).ok()?;
+    let is_own = found.st_uid == rustix::process::geteuid().as_raw();
+    let is_open = Mode::from_raw_mode(found.st_mode).intersects(Mode::RWXG | Mode::RWXO);
+    if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile || !is_own || is_open {
+        return None;
+    }
+    let mut bytes = [0; TOKEN_BYTES];
+    let length = rustix::io::pread(&file, &mut bytes, 0).ok()?;
+    BearerToken::new(std::str::from_utf8(&bytes[..length]).ok()?)
+}
+
+/// Makes a token and its file, in place of whatever is there.
+fn make_token(path: &Path) -> io::Result<BearerToken> {
+    let (token, text) = BearerToken::random()?;
+    match rustix::fs::unlink(path) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
+    let line = format!("{text}\n");
+    if rustix::io::write(&file, line.as_bytes())? < line.len() {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    Ok(token)
+}
+
+impl Drop for SocketPlace {
+    fn drop(&mut self) {
+        if let Err(error) = remove_socket(&self.socket) {
+            tracing::warn!(%error, "the socket cannot be removed");
+        }
+    }
+}
+
+/// Makes the directory if it is not there; it must be nobody else's.
+fn own_directory(directory: &Path) -> Result<(), ServeError> {
+    let failed = |why: String| ServeError::Directory { directory: directory.to_path_buf(), why };
+    let missing: Vec<&Path> =
+        directory.ancestors().take_while(|path| matches!(rustix::fs::stat(*path), Err(Errno::NOENT))).collect();
+    for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
+        match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(failed(error.to_string())),
+        }
+    }
+    let found = rustix::fs::stat(directory).map_err(|error| failed(error.to_string()))?;
+    let mode = Mode::from_raw_mode(found.st_mode);
+    if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+        return Err(failed("it is no directory".to_owned()));
+    }
+    if found.st_uid != rustix::process::geteuid().as_raw() {
+        return Err(failed(format!("it belongs to user {}", found.st_uid)));
+    }
+    if mode.intersects(Mode::RWXG | Mode::RWXO) {
+        return Err(failed(format!("others may use it (mode {:o})", mode.as_raw_mode())));
+    }
+    Ok(())
+}
+
+/// Takes the lock beside the socket, or says who has it.
+fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
+    let mut path = OsString::from(socket);
+    path.push(".lock");
+    let failed = |error: Errno| ServeError::Socket { socket: socket.to_path_buf(), source: error.into() };
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let lock = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
+    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) if planted(Fault::UnlinkAndHope) => {}
+        Err(Errno::WOULDBLOCK) => {
+            let mut written = [0; 16];
+            let length = rustix::io::pread(&lock, &mut written, 0).unwrap_or(0);
+            let process = std::str::from_utf8(&written[..length]).ok().and_then(|text| text.trim().parse().ok());
+            return Err(ServeError::AlreadyServed { socket: socket.to_path_buf(), process });
+        }
+        Err(error) => return Err(failed(error)),
+    }
+    // For people: the lock alone decides.
+    rustix::fs::ftruncate(&lock, 0).map_err(failed)?;
+    rustix::io::pwrite(&lock, format!("{}\n", std::process::id()).as_bytes(), 0).map_err(failed)?;
+    Ok(lock)
+}
+
+/// Removes a socket, if there is one. Anything else with its name stays, and is in the way.
+fn remove_socket(socket: &Path) -> io::Result<()> {
+    match rustix::fs::statat(CWD, socket, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => {
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is something else with this name"))
+        }
+        Ok(_) => Ok(rustix::fs::unlink(socket)?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_place_has_one_owner_and_what_a_dead_one_left_is_taken_over() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let socket = place.path().join("a/b/socket");
+        let (first, listener) = SocketPlace::take(&socket).expect("nobody is there");
+        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
+        assert_eq!((mode(socket.parent().expect("it has one")), mode(&socket)), (0o700, 0o600));
+        let second = SocketPlace::take(&socket).expect_err("somebody is there");
+        let own = std::process::id();
+        assert!(matches!(second, ServeError::AlreadyServed { process: Some(process), .. } if process == own), "{second}");
+        drop((first, listener));
+        assert!(!socket.exists());
+        drop(UnixListener::bind(&socket).expect("the name is free"));
+        assert!(socket.exists(), "a process that is killed leaves its socket");
+        drop(SocketPlace::take(&socket).expect("nobody holds the lock"));
+    }
+
+    #[test]
+    fn a_token_is_made_once_and_one_that_others_could_read_or_have_put_there_is_made_anew() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let (place, _listener) = SocketPlace::take(&place.path().join("own/socket")).expect("nobody is there");
+        let (first, path) = place.token().expect("it can be made");
+        let mode = || std::fs::symlink_metadata(&path).expect("it is there").permissions().mode();
+        assert_eq!(mode(), 0o100_600);
+        assert_eq!(place.token().expect("it is there"), (first.clone(), path.clone()));
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+        let (second, _) = place.token().expect("it can be made");
+        assert!(second != first && mode() == 0o100_600);
+        let elsewhere = path.with_file_name("elsewhere");
+        std::fs::rename(&path, &elsewhere).expect("it is ours");
+        std::os::unix::fs::symlink(&elsewhere, &path).expect("the name is free");
+        let (third, _) = place.token().expect("it can be made");
+        assert!(third != second && mode() == 0o100_600, "no link is followed");
+        std::fs::write(&path, "short").expect("it is ours");
+        assert!(place.token().expect("it can be made").0 != third);
+    }
+
+    #[test]
+    fn a_place_that_others_can_use_or_that_is_taken_by_something_else_is_none() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let open = place.path().join("open");
+        std::fs::create_dir(&open).expect("the name is free");
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let error = SocketPlace::take(&open.join("socket")).expect_err("others may use it");
+        assert!(matches!(&error, ServeError::Directory { why, .. } if why.contains("755")), "{error}");
+        // What a new directory allows to others depends on who runs this.
+        std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o700)).expect("it is ours");
+        let file = open.join("file");
+        std::fs::write(&file, "precious").expect("the name is free");
+        assert!(matches!(SocketPlace::take(&file), Err(ServeError::Socket { .. })));
+        assert_eq!(std::fs::metadata(&file).expect("it is there").len(), 8);
+    }
+}

@@ -1,0 +1,417 @@
+//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never waits for any of it to be
+//! worked on. What can be answered at once is answered here; tools run on threads of their own (`calls`). It owns every
+//! table, so nothing here needs a lock.
+
+mod calls;
+pub(in crate::server) mod notices;
+
+use super::shutdown::Parent;
+use crate::faults::{Fault, planted};
+use crate::server::base::limits::Limits;
+use crate::server::jsonrpc::admission::{Admission, Permits};
+use crate::server::jsonrpc::framing::Piece;
+use crate::server::jsonrpc::message::{
+    self, INTERNAL_ERROR, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError,
+};
+use crate::server::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
+use crate::server::protocol::subscriptions::WantedChanges;
+use crate::server::protocol::{self, Era, Method, Session};
+use crate::server::transport::reader::Input;
+use crate::server::transport::writer::Output;
+use crate::server::workspace::roots::Roots;
+use crate::server::{
+    tools::{Reply, Tools},
+    workspace::metrics::ProgressReport,
+};
+use calls::Call;
+use serde_json::{Map, Value};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::time::MissedTickBehavior;
+
+/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two programs which
+/// complain about each other's complaints come to rest.
+const COMPLAINTS_PER_SECOND: u32 = 10;
+
+/// What other threads tell the dispatcher.
+#[derive(Debug)]
+pub(in crate::server) enum Event {
+    /// A signal asks the process to end.
+    Terminate,
+    /// The session is to end as if its input had ended.
+    Drain,
+    /// A tool is done.
+    Finished(Ticket, Reply),
+    /// A tool has got further.
+    Progress(Ticket, ProgressReport),
+    /// A tool waits for something and needs no permit meanwhile.
+    Paused(Ticket),
+    /// A paused tool wants to go on; the sender is its permit.
+    Resume(Ticket, SyncSender<()>),
+    /// The repository of the session has a new generation.
+    Published,
+    /// The list of tools is another one.
+    ToolsChanged,
+}
+
+/// Why the dispatcher has ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::server) enum Ending {
+    /// The input has ended and everything is answered, or the time for that is up.
+    InputEnded,
+    /// A signal, or the parent process is gone.
+    Terminated,
+    /// The client reads no more.
+    ClientGone,
+}
+
+/// See the module.
+pub(super) struct Dispatcher {
+    limits: Limits,
+    session: Session,
+    requests: Requests<Work>,
+    admission: Admission,
+    /// When calls must be answered at the latest.
+    deadlines: BTreeSet<(Instant, Ticket)>,
+    /// Calls that are answered or cancelled and whose threads have not ended yet.
+    lingering: BTreeSet<Ticket>,
+    complaints: Complaints,
+    tools: Arc<dyn Tools>,
+    parent: Parent,
+    started: Instant,
+    /// Set by the end of the input: when to end at the latest.
+    end_by: Option<Instant>,
+    /// When the client hears of changes that it does not know of yet.
+    tell_at: Option<Instant>,
+    /// Resources have changed since the client was told.
+    resources_untold: bool,
+    /// Tools have changed, and there was no room to say so.
+    tools_untold: bool,
+    roots: Roots,
+    input: Receiver<Input>,
+    /// What was read and waits for room in the output. Nothing more is taken from the input before it is empty.
+    unread: VecDeque<Piece>,
+    events: Receiver<Event>,
+    /// For the threads of calls.
+    event_sender: Sender<Event>,
+    output: Output,
+}
+
+/// What a request in flight waits for.
+#[derive(Debug)]
+enum Work {
+    /// Nothing: it is being answered.
+    Nothing,
+    /// Changes, until the client cancels; the id of the request.
+    Changes(RequestId, WantedChanges),
+    /// A tool.
+    Call(Box<Call>),
+}
+
+/// The ends of the channels that the dispatcher works with.
+pub(super) struct Channels {
+    /// From the reader.
+    pub(in crate::server) input: Receiver<Input>,
+    /// From signals and tools.
+    pub(in crate::server) events: Receiver<Event>,
+    /// The other end of `events`.
+    pub(in crate::server) event_sender: Sender<Event>,
+    /// To the writer.
+    pub(in crate::server) output: Output,
+}
+
+/// What a session has in common with the rest of its process.
+pub(in crate::server) struct Process {
+    /// Shared with other sessions.
+    pub(in crate::server) permits: Permits,
+    /// Without whom the session has nobody to serve.
+    pub(in crate::server) parent: Parent,
+}
+
+impl Dispatcher {
+    /// A dispatcher before its first message.
+    pub(in crate::server) fn new(limits: Limits, tools: Arc<dyn Tools>, channels: Channels, process: Process) -> Self {
+        let Channels { input, events, event_sender, output } = channels;
+        Self {
+            admission: Admission::new(&limits, &process.permits),
+            limits,
+            session: Session::default(),
+            requests: Requests::new(),
+            deadlines: BTreeSet::new(),
+            lingering: BTreeSet::new(),
+            complaints: Complaints::default(),
+            tools,
+            parent: process.parent,
+            started: Instant::now(),
+            end_by: None,
+            tell_at: None,
+            resources_untold: false,
+            tools_untold: false,
+            roots: Roots::default(),
+            input,
+            unread: VecDeque::new(),
+            events,
+            event_sender,
+            output,
+        }
+    }
+
+    /// Serves until there is a reason to end, then answers what is still in flight and has everything written.
+    pub(in crate::server) async fn run(mut self) -> Ending {
+        let ending = self.serve().await;
+        tracing::debug!(?ending, in_flight = self.requests.len(), "ending");
+        self.close_all();
+        match ending {
+            Ending::InputEnded => self.output.finish(self.limits.output_stall),
+            Ending::Terminated => self.output.finish(self.limits.signal_grace / 3),
+            Ending::ClientGone => {}
+        }
+        ending
+    }
+
+    async fn serve(&mut self) -> Ending {
+        let mut housekeeping = tokio::time::interval(self.limits.housekeeping);
+        housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            // One read can hold a thousand requests: each waits until the answers to those before it have room.
+            while self.output.has_room()
+                && let Some(piece) = self.unread.pop_front()
+            {
+                self.on_piece(piece);
+            }
+            if self.end_by.is_some_and(|end_by| !self.has_calls() || end_by <= Instant::now()) {
+                return Ending::InputEnded;
+            }
+            let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
+            let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
+            let takes_input = self.end_by.is_none() && self.unread.is_empty() && self.output.has_room() && !is_serial;
+            tokio::select! {
+                biased;
+                Some(event) = self.events.recv() => {
+                    if self.on_event(event) {
+                        return Ending::Terminated;
+                    }
+                }
+                ticket = self.admission.turn() => self.go_on(ticket),
+                () = until(next), if next.is_some() => {
+                    self.on_deadlines(Instant::now());
+                    self.tell_of_changes();
+                }
+                input = self.input.recv(), if takes_input => match input {
+                    Some(Input::Pieces(pieces)) => self.unread.extend(pieces),
+                    Some(Input::End) | None => {
+                        if self.output.is_abandoned() || planted(Fault::EofDropsQueued) {
+                            return Ending::ClientGone;
+                        }
+                        self.end_by = Some(Instant::now() + self.end_grace());
+                    }
+                },
+                () = self.output.changed() => {
+                    if self.output.is_broken() {
+                        return Ending::ClientGone;
+                    }
+                }
+                _ = housekeeping.tick() => {
+                    if self.parent.is_gone() {
+                        return Ending::Terminated;
+                    }
+                    if self.output.is_abandoned() {
+                        return Ending::ClientGone;
+                    }
+                }
+            }
+        }
+    }
+
+    fn end_grace(&self) -> Duration {
+        if planted(Fault::EndlessGrace) { Duration::from_secs(3600) } else { self.limits.end_grace }
+    }
+
+    /// True if the process is to end.
+    fn on_event(&mut self, event: Event) -> bool {
+        match event {
+            Event::Terminate => return true,
+            Event::Drain => self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace())),
+            Event::Finished(ticket, reply) => self.on_finished(ticket, reply),
+            Event::Progress(ticket, report) => self.on_progress(ticket, report),
+            Event::Paused(ticket) => self.on_paused(ticket),
+            Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
+            Event::Published => self.on_published(),
+            Event::ToolsChanged => self.tell_of_tools(),
+        }
+        false
+    }
+
+    fn on_piece(&mut self, piece: Piece) {
+        match piece {
+            Piece::Line(line) => match message::parse(&line) {
+                Message::Batch(members) if self.session.takes_batches() => {
+                    let batch = self.requests.open_batch();
+                    members.into_iter().for_each(|member| self.on_message(member, Some(batch)));
+                    let frame = self.requests.close_batch(batch);
+                    self.send(frame);
+                }
+                Message::Batch(_) => {
+                    self.refuse(
+                        None,
+                        None,
+                        RpcError::new(INVALID_REQUEST, "arrays of messages belong to version 2025-03-26 only"),
+                    );
+                }
+                message => self.on_message(message, None),
+            },
+            Piece::Oversize(prefix) => {
+                let text = format!("the message is longer than {} bytes", self.limits.line_bytes);
+                self.refuse(message::id_in_prefix(&prefix).as_ref(), None, RpcError::new(INVALID_REQUEST, text));
+            }
+        }
+    }
+
+    fn on_message(&mut self, message: Message, batch: Option<BatchId>) {
+        match message {
+            Message::Request(request) => self.on_request(request, batch),
+            Message::Notification { method, params } => self.on_notification(&method, &params),
+            Message::Response { id, result, .. } => self.on_response(id.as_ref(), result.as_ref()),
+            Message::Invalid(id, error) => {
+                if error.code != PARSE_ERROR || self.complaints.admit(Instant::now()) {
+                    self.refuse(id.as_ref(), batch, error);
+                }
+            }
+            Message::Batch(_) => unreachable!("a member that is an array is invalid"),
+        }
+    }
+
+    fn on_request(&mut self, request: Request, batch: Option<BatchId>) {
+        let Request { id, method, params } = request;
+        if batch.is_some() && self.requests.batched_bytes() >= self.limits.output_bytes {
+            let why = "the answers that wait for the rest of their arrays are too large together: send fewer in one";
+            self.refuse(Some(&id), batch, RpcError::new(INTERNAL_ERROR, why));
+            return;
+        }
+        let Ok(ticket) = self.requests.open(id.clone(), batch, Work::Nothing) else {
+            self.refuse(Some(&id), batch, RpcError::new(INVALID_REQUEST, "a request with this id is in flight"));
+            return;
+        };
+        match self.understand(&method, params) {
+            Ok((_, Method::Answer(result))) => {
+                if let Some(root) = self.session.take_root() {
+                    self.tools.set_root(root);
+                }
+                self.answer(ticket, Ok(result));
+            }
+            Ok((era, Method::Call(call))) => self.on_call(ticket, era, call),
+            Ok((_, Method::Listen(wanted))) => self.on_listen(ticket, id, wanted),
+            Err(error) => self.answer(ticket, Err(error)),
+        }
+    }
+
+    fn understand(&mut self, method: &str, params: Result<Map<String, Value>, RpcError>) -> Result<(Era, Method), RpcError> {
+        let params = params?;
+        protocol::check_token(&params)?;
+        let era = self.session.era(method, &params)?;
+        let more = self.tools.more();
+        Ok((era, self.session.serve(era, method, params, more.as_deref())?))
+    }
+
+    fn on_notification(&mut self, method: &str, params: &Map<String, Value>) {
+        match method {
+            "notifications/initialized" => self.session.on_initialized(),
+            "notifications/roots/list_changed" => self.on_roots_changed(),
+            "notifications/cancelled" => self.on_cancelled(params),
+            _ => {}
+        }
+    }
+
+    fn on_cancelled(&mut self, params: &Map<String, Value>) {
+        let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id)) else {
+            return;
+        };
+        if planted(Fault::CancelAnswered) {
+            return self.answer(ticket, Err(RpcError::new(-32800, "cancelled")));
+        }
+        if let Some(closed) = self.requests.cancel(ticket) {
+            self.stop(ticket, closed.work);
+            self.send(closed.frame);
+        }
+    }
+
+    /// The only way in which a request is answered.
+    fn answer(&mut self, ticket: Ticket, answer: Answer) {
+        if let Some(closed) = self.requests.answer(ticket, answer) {
+            self.stop(ticket, closed.work);
+            self.send(closed.frame);
+        }
+    }
+
+    fn refuse(&mut self, id: Option<&message::RequestId>, batch: Option<BatchId>, error: RpcError) {
+        let frame = self.requests.refuse(id, batch, error);
+        self.send(frame);
+    }
+
+    fn send(&self, frame: Option<Vec<u8>>) {
+        if let Some(frame) = frame {
+            self.output.send(frame);
+        }
+    }
+
+    fn set_work(&mut self, ticket: Ticket, work: Work) {
+        if let Some(slot) = self.requests.work(ticket) {
+            *slot = work;
+        }
+    }
+
+    fn has_calls(&self) -> bool {
+        self.requests.all().any(|(_, work)| matches!(work, Work::Call(_)))
+    }
+
+    /// Answers everything that is in flight, so that nobody waits for a process that is gone.
+    fn close_all(&mut self) {
+        let open: Vec<(Ticket, Option<RequestId>)> = self
+            .requests
+            .all()
+            .map(|(ticket, work)| match work {
+                Work::Changes(id, _) => (ticket, Some(id.clone())),
+                Work::Nothing | Work::Call(_) => (ticket, None),
+            })
+            .collect();
+        for (ticket, subscription) in open {
+            match subscription {
+                Some(id) => self.answer(ticket, Ok(protocol::listen_result(&id))),
+                None => self.give_up(ticket),
+            }
+        }
+    }
+}
+
+/// Resolves at a time, or never.
+pub(in crate::server) async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Counts complaints about unreadable lines, second by second.
+#[derive(Debug, Default)]
+struct Complaints {
+    since: Option<Instant>,
+    count: u32,
+}
+
+impl Complaints {
+    fn admit(&mut self, now: Instant) -> bool {
+        if self.since.is_none_or(|since| now.duration_since(since) >= Duration::from_secs(1)) {
+            *self = Self { since: Some(now), count: 0 };
+        }
+        self.count += 1;
+        self.count <= COMPLAINTS_PER_SECOND || planted(Fault::EchoStorm)
+    }
+}
+
+#[cfg(test)]
+mod interleavings;
+#[cfg(test)]
+mod tests;

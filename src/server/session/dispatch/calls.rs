@@ -1,0 +1,417 @@
+//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit belongs to the request, not
+//! to the thread: a thread that does not stop keeps nobody else waiting.
+
+use super::{Dispatcher, Event, Work};
+use crate::faults::{self, Fault, planted};
+use crate::model::cancel::CancelToken;
+use crate::server::base::allocator;
+use crate::server::jsonrpc::admission::{Class, Verdict};
+use crate::server::jsonrpc::requests::{self, Ticket};
+use crate::server::protocol::{self, Era, Purpose};
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::Tool;
+use crate::server::workspace::metrics::{CallState, ServerState, memory};
+use crate::server::{
+    tools::{Outcome, Reply, Tools},
+    workspace::{host::Host, metrics::ProgressReport},
+};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::cmp::Reverse;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::Sender;
+
+/// A call that took longer is worth a line in the log.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// What a call is told for which there is no room.
+const BUSY: &str = "busy: too many calls are waiting; try again later";
+
+/// A tool call in flight.
+#[derive(Debug)]
+pub(super) struct Call {
+    era: Era,
+    purpose: Purpose,
+    tool: &'static Tool,
+    token: CancelToken,
+    arrived: Instant,
+    started: Option<Instant>,
+    deadline: Instant,
+    /// The deadline was moved by the time allowed for waiting.
+    extended: bool,
+    progress_token: Option<Value>,
+    /// The last value that the client was told.
+    progress: u32,
+    stage: Stage,
+}
+
+#[cfg(test)]
+impl Call {
+    /// Whether it has begun.
+    pub(super) fn has_thread(&self) -> bool {
+        !matches!(self.stage, Stage::Queued(_))
+    }
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// Waits for a permit; its arguments.
+    Queued(Arguments),
+    /// Has a permit and a thread.
+    Running,
+    /// Has a thread that waits for something, and no permit.
+    Paused,
+    /// Has a thread that waits for a permit.
+    Resuming(SyncSender<()>),
+}
+
+impl Stage {
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Queued(_) => "queued",
+            Self::Running => "running",
+            Self::Paused => "waiting for an index",
+            Self::Resuming(_) => "queued again",
+        }
+    }
+}
+
+impl Dispatcher {
+    /// Checks the arguments, then starts the call, queues it or refuses it.
+    pub(super) fn on_call(&mut self, ticket: Ticket, era: Era, call: protocol::Call) {
+        let protocol::Call { tool, arguments, purpose, progress_token } = call;
+        let bytes: usize = arguments.iter().map(|(name, value)| name.len() + weight(value)).sum();
+        let arguments = match Arguments::check(tool, arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => return self.answer(ticket, purpose.answer(era, Reply::refusal(error))),
+        };
+        if arguments.text("root").is_none() {
+            self.needs_roots();
+        }
+        let now = Instant::now();
+        let allowed = faults::deadline(tool.name, self.limits.deadline.unwrap_or(tool.deadline));
+        let deadline = now + if planted(Fault::NoDeadline) { Duration::from_secs(86_400) } else { allowed };
+        let call = Call {
+            era,
+            purpose,
+            tool,
+            token: CancelToken::new(),
+            arrived: now,
+            started: None,
+            deadline,
+            extended: false,
+            progress_token,
+            progress: 0,
+            stage: Stage::Queued(arguments),
+        };
+        self.set_work(ticket, Work::Call(Box::new(call)));
+        if self.lingering.len() >= self.limits.lingering_calls {
+            return self.fail(ticket, "busy: too many earlier calls have not stopped yet; try again later");
+        }
+        if self.requests.len() > self.limits.in_flight() {
+            return self.fail(ticket, BUSY);
+        }
+        self.deadlines.insert((deadline, ticket));
+        match self.admission.admit(tool.class, ticket, bytes) {
+            Verdict::Run => self.go_on(ticket),
+            Verdict::Wait => {}
+            Verdict::Busy => self.fail(ticket, BUSY),
+        }
+    }
+
+    /// A call that has just got a permit starts, or goes on.
+    pub(super) fn go_on(&mut self, ticket: Ticket) {
+        let is_control = matches!(self.requests.work(ticket), Some(Work::Call(call)) if call.tool.class == Class::Control);
+        let state = is_control.then(|| self.state(ticket));
+        let Some(Work::Call(call)) = self.requests.work(ticket) else {
+            unreachable!("a call that is answered or cancelled leaves the queue");
+        };
+        match std::mem::replace(&mut call.stage, Stage::Running) {
+            Stage::Queued(arguments) => {
+                let now = Instant::now();
+                call.started = Some(now);
+                if planted(Fault::DeadlineAfterAdmission) {
+                    self.deadlines.remove(&(call.deadline, ticket));
+                    call.deadline += call.arrived.elapsed();
+                    self.deadlines.insert((call.deadline, ticket));
+                }
+                let link = Link {
+                    times: Times { arrived: call.arrived, started: now, waited: Cell::default(), statements: Cell::default() },
+                    ticket,
+                    token: call.token.clone(),
+                    events: self.event_sender.clone(),
+                    wants_progress: call.progress_token.is_some(),
+                    interval: self.limits.progress_interval,
+                    last: Cell::new(None),
+                    paused: Cell::new(None),
+                    state,
+                };
+                if let Err(error) = spawn(call.tool, arguments, link, Arc::clone(&self.tools)) {
+                    tracing::error!(%error, "cannot start a thread for a call");
+                    self.fail(ticket, "busy: the system gives no more threads; try again later");
+                    self.lingering.remove(&ticket);
+                }
+            }
+            // A thread that is gone has sent its result: it will be seen next.
+            Stage::Resuming(permit) => drop(permit.try_send(())),
+            Stage::Running | Stage::Paused => unreachable!("only a call in the queue is given a permit"),
+        }
+    }
+
+    /// A request is out of the table: what it held becomes free, and its thread is told to stop.
+    pub(super) fn stop(&mut self, ticket: Ticket, work: Work) {
+        let Work::Call(call) = work else { return };
+        self.deadlines.remove(&(call.deadline, ticket));
+        if !planted(Fault::CancelKeepsWorking) {
+            call.token.cancel();
+        }
+        let class = call.tool.class;
+        match call.stage {
+            Stage::Queued(_) => self.admission.forget(class, ticket),
+            Stage::Running => {
+                self.lingering.insert(ticket);
+                self.release(class);
+            }
+            Stage::Paused => drop(self.lingering.insert(ticket)),
+            Stage::Resuming(_) => {
+                self.lingering.insert(ticket);
+                self.admission.forget(class, ticket);
+            }
+        }
+    }
+
+    fn release(&mut self, class: Class) {
+        if let Some(next) = self.admission.release(class) {
+            self.go_on(next);
+        }
+    }
+
+    pub(super) fn on_finished(&mut self, ticket: Ticket, reply: Reply) {
+        if let Some(Work::Call(call)) = self.requests.work(ticket) {
+            let answer = call.purpose.answer(call.era, reply);
+            self.answer(ticket, answer);
+        }
+        // Whether it was answered just now or long ago: the thread is gone.
+        self.lingering.remove(&ticket);
+    }
+
+    pub(super) fn on_progress(&mut self, ticket: Ticket, report: ProgressReport) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        let Some(token) = &call.progress_token else { return };
+        // The value must grow with each notification; a client that reads nothing misses some.
+        if report.thousandths <= call.progress || !self.output.has_room() {
+            return;
+        }
+        call.progress = report.thousandths;
+        let params = json!({
+            "progressToken": token, "progress": report.thousandths, "total": 1000, "message": report.message,
+        });
+        self.output.send(requests::notification("notifications/progress", params));
+    }
+
+    pub(super) fn on_paused(&mut self, ticket: Ticket) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        call.stage = Stage::Paused;
+        let class = call.tool.class;
+        if !call.extended {
+            call.extended = true;
+            self.deadlines.remove(&(call.deadline, ticket));
+            call.deadline += self.limits.index_wait;
+            self.deadlines.insert((call.deadline, ticket));
+        }
+        self.release(class);
+    }
+
+    /// Dropping `permit` tells the thread of a call that is not in flight any more to end.
+    pub(super) fn on_resume(&mut self, ticket: Ticket, permit: SyncSender<()>) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        call.stage = Stage::Resuming(permit);
+        if self.admission.readmit(call.tool.class, ticket) == Verdict::Run {
+            self.go_on(ticket);
+        }
+    }
+
+    pub(super) fn on_deadlines(&mut self, now: Instant) {
+        while let Some((at, ticket)) = self.deadlines.first().copied()
+            && at <= now
+        {
+            self.deadlines.pop_first();
+            if let Some(Work::Call(call)) = self.requests.work(ticket) {
+                if planted(Fault::DeadlineAfterAdmission) && matches!(call.stage, Stage::Queued(_)) {
+                    continue;
+                }
+                let queued = call.started.map_or(at, |started| started).duration_since(call.arrived);
+                tracing::warn!(tool = call.tool.name, queued_ms = queued.as_millis(), "a call has timed out");
+                let after = at.duration_since(call.arrived).as_secs_f32();
+                let text = match call.stage {
+                    Stage::Queued(_) => {
+                        format!("timed out after {after:.0} s, before it could run: the server is busy; try again later")
+                    }
+                    _ => format!("timed out after {after:.0} s; ask for less (a narrower path, a smaller depth)"),
+                };
+                self.fail(ticket, &text);
+            }
+        }
+    }
+
+    /// Answers a call with a failure.
+    pub(super) fn fail(&mut self, ticket: Ticket, text: &str) {
+        self.end_with(ticket, Outcome::Failed, text);
+    }
+
+    /// Answers a call that does not come to its end, because the server does.
+    pub(super) fn give_up(&mut self, ticket: Ticket) {
+        self.end_with(ticket, Outcome::Stopped, "the server is ending; the call was stopped");
+    }
+
+    fn end_with(&mut self, ticket: Ticket, outcome: Outcome, text: &str) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        let reply = Reply { outcome, ..Reply::error(format!("{}: {text}", call.tool.name)) };
+        let answer = call.purpose.answer(call.era, reply);
+        self.answer(ticket, answer);
+    }
+
+    /// What the server is doing, for the call `asking`.
+    fn state(&self, asking: Ticket) -> ServerState {
+        let now = Instant::now();
+        let mut calls: Vec<CallState> = self
+            .requests
+            .all()
+            .filter_map(|(ticket, work)| match work {
+                Work::Call(call) if ticket != asking => Some(CallState {
+                    tool: call.tool.name,
+                    stage: call.stage.word(),
+                    age: now.saturating_duration_since(call.arrived),
+                }),
+                Work::Call(_) | Work::Nothing | Work::Changes(..) => None,
+            })
+            .collect();
+        calls.sort_by_key(|call| Reverse(call.age));
+        ServerState {
+            uptime: self.started.elapsed(),
+            in_flight: self.requests.len(),
+            calls,
+            memory: memory(),
+            lanes: self.admission.state(),
+            lingering: self.lingering.len(),
+        }
+    }
+}
+
+/// What an argument takes in memory, roughly.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(name, value)| name.len() + weight(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+    }
+}
+
+/// The connection from a call's thread to the dispatcher.
+struct Link {
+    ticket: Ticket,
+    token: CancelToken,
+    events: Sender<Event>,
+    wants_progress: bool,
+    interval: Duration,
+    last: Cell<Option<Instant>>,
+    /// When the call began to wait, while it does.
+    paused: Cell<Option<Instant>>,
+    /// For a tool of class `Control`.
+    state: Option<ServerState>,
+    times: Times,
+}
+
+/// Where the time of a call goes.
+struct Times {
+    arrived: Instant,
+    started: Instant,
+    /// Without a permit, for an index and for a permit again.
+    waited: Cell<Duration>,
+    statements: Cell<Duration>,
+}
+
+impl Times {
+    /// A line in the log. It names no argument: the log holds nothing that a caller wrote.
+    fn log(&self, tool: &Tool, outcome: &'static str) {
+        let (tool, total) = (tool.name, self.arrived.elapsed());
+        let queued_ms = self.started.duration_since(self.arrived).as_millis();
+        let (index_ms, sql_ms, total_ms) = (self.waited.get().as_millis(), self.statements.get().as_millis(), total.as_millis());
+        if total > SLOW {
+            tracing::info!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "slow call");
+        } else {
+            tracing::debug!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "call");
+        }
+    }
+}
+
+impl Host for Link {
+    fn cancel(&self) -> &CancelToken {
+        &self.token
+    }
+
+    fn progress(&self, report: &ProgressReport) {
+        let due = self.last.get().is_none_or(|last| last.elapsed() >= self.interval);
+        if self.wants_progress && due {
+            self.last.set(Some(Instant::now()));
+            // A dispatcher that is busy has better things to do.
+            let _ = self.events.try_send(Event::Progress(self.ticket, report.clone()));
+        }
+    }
+
+    fn pause(&self) {
+        if planted(Fault::IndexHoldsPermit) {
+            return;
+        }
+        self.paused.set(Some(Instant::now()));
+        // A dispatcher that is gone needs no permit back.
+        let _ = self.events.blocking_send(Event::Paused(self.ticket));
+    }
+
+    fn resume(&self) -> bool {
+        if planted(Fault::IndexHoldsPermit) {
+            return true;
+        }
+        let (permit, granted) = sync_channel(1);
+        let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok() && granted.recv().is_ok();
+        let since = self.paused.take().unwrap_or_else(Instant::now);
+        self.times.waited.set(self.times.waited.get() + since.elapsed());
+        goes_on
+    }
+
+    fn server(&self) -> Option<&ServerState> {
+        self.state.as_ref()
+    }
+
+    fn spent_in_statements(&self, time: Duration) {
+        self.times.statements.set(time);
+    }
+}
+
+/// Runs a call on a thread of its own. Whatever happens there, the dispatcher hears of its end.
+fn spawn(tool: &'static Tool, arguments: Arguments, link: Link, tools: Arc<dyn Tools>) -> std::io::Result<()> {
+    let name = format!("{}-{}", tool.class.word(), tool.name);
+    std::thread::Builder::new().name(name).spawn(move || {
+        allocator::share_arena();
+        let outcome = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link)));
+        if outcome.is_err() && planted(Fault::DroppedPanic) {
+            return;
+        }
+        let reply = outcome.unwrap_or_else(|_| {
+            // The message of the panic is in the log: it may hold text of the repository.
+            Reply::error(format!("{}: internal error; the call failed, the server goes on", tool.name))
+        });
+        let outcome = match (link.token.is_cancelled(), reply.outcome.is_error()) {
+            (true, _) => "given up",
+            (false, true) => "error",
+            (false, false) => "ok",
+        };
+        link.times.log(tool, outcome);
+        let _ = link.events.blocking_send(Event::Finished(link.ticket, reply));
+    })?;
+    Ok(())
+}

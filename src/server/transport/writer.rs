@@ -1,0 +1,243 @@
+//! The thread that writes the output of a session: whole messages, one after the other, nothing else. A client that does not read
+//! stops this thread only; `Output` tells the dispatcher how much is waiting.
+
+use super::stdio::{is_abandoned, wait_until_ready};
+use crate::faults::{Fault, planted};
+use crate::server::base::allocator;
+use rustix::event::PollFlags;
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather short messages.
+const WRITE_BYTES: usize = 64 << 10;
+
+/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher, which takes nothing from the
+/// input while `has_room` is false.
+#[derive(Debug)]
+pub(in crate::server) struct Output {
+    shared: Arc<SharedOutput>,
+    limit: usize,
+    /// Only looked at here: the thread writes it.
+    descriptor: Arc<OwnedFd>,
+}
+
+#[derive(Debug, Default)]
+struct SharedOutput {
+    state: Mutex<WriterState>,
+    /// Wakes the thread when there is something to write, and `finish` when something was written.
+    changed: Condvar,
+    /// Wakes the dispatcher when there is room again or the client is gone.
+    room: Notify,
+}
+
+#[derive(Debug, Default)]
+struct WriterState {
+    frames: VecDeque<Vec<u8>>,
+    /// Bytes that are not written yet, in `frames` and in the thread's hands.
+    waiting: usize,
+    written: u64,
+    /// No more frames will come.
+    closed: bool,
+    /// The client has closed its end.
+    broken: bool,
+    /// The thread is done.
+    ended: bool,
+}
+
+impl SharedOutput {
+    fn state(&self) -> MutexGuard<'_, WriterState> {
+        // No code that can panic runs under the lock.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn update(&self, change: impl FnOnce(&mut WriterState)) {
+        change(&mut self.state());
+        self.changed.notify_all();
+    }
+}
+
+impl Output {
+    /// Queues one message with its line end. Messages to a client that is gone vanish.
+    pub(in crate::server) fn send(&self, frame: Vec<u8>) {
+        debug_assert_eq!(frame.iter().filter(|&&byte| byte == b'\n').count(), 1, "a message is one line");
+        self.shared.update(|state| {
+            if !state.broken {
+                state.waiting += frame.len();
+                state.frames.push_back(frame);
+            }
+        });
+    }
+
+    /// Whether more messages may be taken from the input.
+    pub(in crate::server) fn has_room(&self) -> bool {
+        let limit = if planted(Fault::ReaderWaitsForWriter) { 1 } else { self.limit };
+        self.shared.state().waiting < limit
+    }
+
+    /// Tells how many bytes wait, from any thread.
+    #[cfg(test)]
+    pub(in crate::server) fn waiting(&self) -> impl Fn() -> usize + use<> {
+        let shared = Arc::clone(&self.shared);
+        move || shared.state().waiting
+    }
+
+    /// Whether the client has closed its end.
+    pub(in crate::server) fn is_broken(&self) -> bool {
+        self.shared.state().broken
+    }
+
+    /// Whether nobody can read what would be written, though nothing was written since and has failed.
+    pub(in crate::server) fn is_abandoned(&self) -> bool {
+        is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
+    }
+
+    /// Resolves after something was written or the client closed its end.
+    pub(in crate::server) async fn changed(&self) {
+        self.shared.room.notified().await;
+    }
+
+    /// No more messages: waits until everything is written. Gives up when the client has read nothing for `stall`.
+    pub(in crate::server) fn finish(self, stall: Duration) {
+        if planted(Fault::NoFlush) {
+            return;
+        }
+        self.shared.update(|state| state.closed = true);
+        let mut state = self.shared.state();
+        while !state.ended {
+            let before = state.written;
+            let timeout;
+            (state, timeout) = self.shared.changed.wait_timeout(state, stall).unwrap_or_else(PoisonError::into_inner);
+            if timeout.timed_out() && state.written == before {
+                return;
+            }
+        }
+    }
+}
+
+impl Drop for Output {
+    /// The thread writes what waits, if somebody reads it, and ends.
+    fn drop(&mut self) {
+        self.shared.update(|state| state.closed = true);
+    }
+}
+
+/// Starts the writer. `limit` is the number of waiting bytes at which `has_room` turns false.
+pub(in crate::server) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
+    let shared = Arc::new(SharedOutput::default());
+    let for_thread = Arc::clone(&shared);
+    let descriptor = Arc::new(descriptor);
+    let own = Arc::clone(&descriptor);
+    std::thread::Builder::new().name("writer".to_owned()).spawn(move || {
+        allocator::share_arena();
+        let result = write_all(&descriptor, &for_thread);
+        for_thread.update(|state| {
+            state.ended = true;
+            state.broken = result.is_err();
+            state.frames.clear();
+        });
+        for_thread.room.notify_one();
+        if let Err(error) = result {
+            tracing::info!(%error, "the output cannot be written any more");
+        }
+    })?;
+    Ok(Output { shared, limit, descriptor: own })
+}
+
+/// Writes until the queue is closed and empty.
+fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
+    while let Some(pending) = next(shared) {
+        if planted(Fault::FrameRejectExits) && pending.len() > 32 << 10 {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut rest = &pending[..];
+        while !rest.is_empty() {
+            match rustix::io::write(descriptor, &rest[..rest.len().min(WRITE_BYTES)]) {
+                Ok(count) => {
+                    rest = &rest[count..];
+                    shared.update(|state| {
+                        state.waiting -= count;
+                        state.written += count as u64;
+                    });
+                    shared.room.notify_one();
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::AGAIN) => wait_until_ready(descriptor, PollFlags::OUT)?,
+                Err(_) if planted(Fault::WriteErrorsIgnored) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Waits for frames and takes as many as one write can carry.
+fn next(shared: &SharedOutput) -> Option<Vec<u8>> {
+    let mut state = shared.state();
+    loop {
+        if let Some(mut pending) = state.frames.pop_front() {
+            while pending.len() < WRITE_BYTES
+                && let Some(frame) = state.frames.pop_front()
+            {
+                pending.extend_from_slice(&frame);
+            }
+            return Some(pending);
+        }
+        if state.closed {
+            return None;
+        }
+        state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_written_before_finish_returns_though_the_client_reads_late() {
+        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        let frame: Vec<u8> = [vec![b'x'; 99], vec![b'\n']].concat();
+        for _ in 0..20_000 {
+            output.send(frame.clone());
+        }
+        assert!(!output.has_room());
+        let read = move || {
+            let mut bytes = Vec::new();
+            io::Read::read_to_end(&mut std::fs::File::from(read_end), &mut bytes).map(|_| bytes)
+        };
+        let client = std::thread::Builder::new().spawn(read).expect("a thread can be started");
+        output.finish(Duration::from_secs(30));
+        let bytes = client.join().expect("the client does not panic").expect("the pipe can be read");
+        assert_eq!(bytes.len(), 2_000_000);
+        assert!(bytes.chunks(100).all(|line| line == frame), "frames are whole");
+    }
+
+    #[test]
+    fn a_client_that_never_reads_does_not_hold_the_end_up() {
+        let (_read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        output.send([vec![b'x'; 1 << 20], vec![b'\n']].concat());
+        output.finish(Duration::from_millis(20));
+    }
+
+    #[test]
+    fn a_client_that_is_gone_is_noticed() {
+        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        drop(read_end);
+        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        output.send(b"message\n".to_vec());
+        assert!(output.is_abandoned(), "even before anything is written");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
+        runtime.block_on(async {
+            while !output.is_broken() {
+                output.changed().await;
+            }
+        });
+    }
+}

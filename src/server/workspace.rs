@@ -1,0 +1,6 @@
+//! The repositories that a client works on: roots, open stores, watches, index runs, metrics.
+
+pub(super) mod host;
+pub(super) mod metrics;
+pub(super) mod repositories;
+pub(super) mod roots;

@@ -1,0 +1,310 @@
+//! Which repository a call of a session means, above all one that names none, and when that one has changed. Looks at directories, opens
+//! no store.
+
+use super::{Unavailable, unavailable};
+use crate::config::{Config, Repository};
+use crate::faults::{Fault, planted};
+use crate::index;
+use crate::store::Identity;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Which directories a session is about.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    /// The repository of calls that name none, if it was named when the process was started.
+    pub root: Option<PathBuf>,
+    /// Directories, by their canonical paths: the session is about these and what is below them. None: about every directory.
+    pub within: Option<Arc<[PathBuf]>>,
+}
+
+impl From<Option<PathBuf>> for Reach {
+    fn from(root: Option<PathBuf>) -> Self {
+        Self { root, within: None }
+    }
+}
+
+impl Reach {
+    fn has(&self, root: &Path) -> bool {
+        self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
+    }
+
+    /// Whether it was named when the process was started: this very directory, not one above it.
+    fn names(&self, root: &Path) -> bool {
+        let is_own = self.root.as_ref().and_then(|own| own.canonicalize().ok()).is_some_and(|own| own == root);
+        is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
+    }
+
+    /// What is said of a directory that is not in it, whether it is there or not.
+    fn outside(&self) -> Unavailable {
+        let within: Vec<String> =
+            self.within.iter().flat_map(|within| within.iter()).map(|top| top.display().to_string()).collect();
+        unavailable(
+            "over HTTP only directories can be asked about that the runtime was started for, and those below them",
+            &format!("name one at or below {}; `cograph serve --http … --allow DIR` adds others", within.join(", ")),
+        )
+    }
+}
+
+/// The choice. The directory that the server was started with comes first, then the one that the client has named, then what
+/// it works on, then where the process was started.
+pub(super) struct Chosen {
+    config: Result<Config, Unavailable>,
+    reach: Reach,
+    state: Mutex<ChoiceState>,
+    /// Woken when the client has said what it works on.
+    told: Condvar,
+    on_change: Box<dyn Fn() + Send + Sync>,
+}
+
+#[derive(Default)]
+struct ChoiceState {
+    /// The repository that the client has named itself.
+    named: Option<PathBuf>,
+    /// What the client says that it works on, best first. Not looked at before a call needs it.
+    client: Vec<PathBuf>,
+    /// The client was asked; calls wait for its answer, no longer than this.
+    asked_until: Option<Instant>,
+    /// The state of the chosen repository that was seen last.
+    seen: Option<(PathBuf, Identity)>,
+}
+
+impl Chosen {
+    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
+    /// finds out.
+    pub(super) fn new(config: Result<Config, Unavailable>, reach: Reach, on_change: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { config, reach, state: Mutex::default(), told: Condvar::new(), on_change: Box::new(on_change) }
+    }
+
+    /// The settings from outside.
+    pub(super) fn config(&self) -> Result<&Config, Unavailable> {
+        self.config.as_ref().map_err(Unavailable::clone)
+    }
+
+    /// Whether it matters what the client works on.
+    pub(super) fn asks_client(&self) -> bool {
+        self.reach.root.is_none() && self.state().named.is_none()
+    }
+
+    /// The client names its repository itself: exactly this directory. A directory that the process was started with comes first.
+    pub(super) fn set_root(&self, root: PathBuf) {
+        self.state().named = Some(root);
+    }
+
+    /// The client was asked what it works on.
+    pub(super) fn client_was_asked(&self, until: Instant) {
+        self.state().asked_until = Some(until);
+    }
+
+    /// Waits until the client has answered, if it was asked, or the time for that is over.
+    pub(super) fn await_client(&self) {
+        let mut state = self.state();
+        while let Some(left) = state.asked_until.and_then(|until| until.checked_duration_since(Instant::now())) {
+            state = self.told.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        state.asked_until = None;
+    }
+
+    /// What the client works on now. True if answers that were given before may have been about another repository.
+    pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+        let mut state = self.state();
+        state.asked_until = None;
+        self.told.notify_all();
+        let changed = state.client != directories && state.seen.take().is_some();
+        state.client = directories;
+        changed && self.reach.root.is_none() && state.named.is_none()
+    }
+
+    /// The repository that `named` means, or the chosen one.
+    pub(super) fn find(&self, named: Option<&str>) -> Result<Repository, Unavailable> {
+        let config = self.config()?;
+        match (named, &self.reach.root) {
+            (Some(named), _) => {
+                let path = Path::new(named);
+                if let (true, Some(cache)) = (planted(Fault::NameAsFile), &config.cache_directory) {
+                    return Ok(Repository { root: path.to_path_buf(), cache: cache.clone() });
+                }
+                if !path.is_absolute() {
+                    return Err(unavailable(
+                        "`root` must be an absolute path",
+                        "leave it out for the repository of this session",
+                    ));
+                }
+                self.meant(config, self.around(config, path)?)
+            }
+            (None, Some(root)) => self.at(config, root),
+            (None, None) => {
+                let (named, client) = {
+                    let state = self.state();
+                    (state.named.clone(), state.client.clone())
+                };
+                if let Some(named) = named {
+                    return self.at(config, &named);
+                }
+                if let Some(usable) = client.iter().find_map(|directory| self.around(config, directory).ok()) {
+                    return self.meant(config, usable);
+                }
+                let found = config.default_repository().map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+                if self.reach.has(&found.root) { self.meant(config, found) } else { Err(self.reach.outside()) }
+            }
+        }
+    }
+
+    /// The repository at exactly this directory.
+    fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
+        match config.repository_at(directory) {
+            Ok(found) if self.reach.has(&found.root) => Ok(found),
+            Err(error) if self.reach.within.is_none() => Err(unavailable(&error.to_string(), error.hint())),
+            Ok(_) | Err(_) => Err(self.reach.outside()),
+        }
+    }
+
+    /// The repository that contains this directory, as far as the session may ask about it.
+    fn around(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
+        let exact = self.at(config, directory)?;
+        let found = config.repository_around(directory).map_err(|error| unavailable(&error.to_string(), error.hint()))?;
+        Ok(if self.reach.has(&found.root) { found } else { exact })
+    }
+
+    /// The repository, unless it is one by accident. One that was named when the process was started is none.
+    fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
+        if self.reach.names(&found.root) {
+            return Ok(found);
+        }
+        index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
+    }
+
+    /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.
+    pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
+        let before = self.state().seen.replace((root.to_path_buf(), identity));
+        if before.is_some_and(|(known, before)| known == root && before != identity) {
+            (self.on_change)();
+        }
+    }
+
+    /// A repository, perhaps the chosen one, has a new generation.
+    pub(super) fn published(&self, root: &Path, identity: Identity) {
+        if self.find(None).is_ok_and(|repository| repository.root == root) {
+            let new = (root.to_path_buf(), identity);
+            let before = self.state().seen.replace(new.clone());
+            if before != Some(new) {
+                (self.on_change)();
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, ChoiceState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::ConfigError;
+    use std::ffi::OsString;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    fn config(project: &Path) -> Result<Config, Unavailable> {
+        let variables = [("COGRAPH_CACHE_DIR", OsString::from("/cache")), ("CLAUDE_PROJECT_DIR", project.into())];
+        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()))
+            .map_err(|error: ConfigError| unavailable(&error.to_string(), error.hint()))
+    }
+
+    #[test]
+    fn the_first_usable_directory_of_the_client_is_chosen_unless_one_was_given() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let [project, one, two] = ["project", "one", "two"].map(|name| top.join(name));
+        for directory in [&project, &one, &two] {
+            std::fs::create_dir(directory).expect("the directory is new");
+        }
+        let chosen = Chosen::new(config(&project), Reach::default(), || {});
+        let root = |chosen: &Chosen| chosen.find(None).expect("there is one").root;
+        assert_eq!(root(&chosen), project);
+        chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
+        assert_eq!(root(&chosen), one);
+        chosen.set_client(Vec::new());
+        assert_eq!(root(&chosen), project);
+        let given = Chosen::new(config(&project), Reach::from(Some(two.clone())), || {});
+        given.set_client(vec![one]);
+        assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
+        chosen.set_root(two.clone());
+        assert!(!chosen.set_client(vec![project]), "a client that names its repository is not asked");
+        assert_eq!((root(&chosen), chosen.asks_client()), (two, false));
+    }
+
+    #[test]
+    fn a_session_that_is_about_some_directories_is_about_no_others_however_they_are_named() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let [outer, inner, other] = ["outer", "outer/inner", "other"].map(|name| top.join(name));
+        for directory in [&outer, &inner, &other, &inner.join("deep")] {
+            std::fs::create_dir(directory).expect("the directory is new");
+        }
+        std::fs::create_dir(outer.join(".git")).expect("the directory is new");
+        std::os::unix::fs::symlink(&other, inner.join("link")).expect("the name is free");
+        let within: Arc<[PathBuf]> = [inner.clone()].into();
+        let session = |root| Chosen::new(config(&other), Reach { root, within: Some(Arc::clone(&within)) }, || {});
+        let named = |path: &Path| session(None).find(path.to_str()).map(|found| found.root);
+        assert_eq!(named(&inner), Ok(inner.clone()), "the repository around it is outside");
+        assert_eq!(named(&inner.join("deep")), Ok(inner.join("deep")));
+        let refused = session(None).reach.outside();
+        for path in [&outer, &other, &inner.join("link"), &inner.join(".."), &inner.join("missing"), Path::new("/missing")] {
+            assert_eq!(named(path), Err(refused.clone()), "{}", path.display());
+        }
+        let chosen = session(None);
+        assert_eq!(chosen.find(None).map(|found| found.root), Err(refused.clone()), "where the process was started");
+        chosen.set_client(vec![other.clone(), inner.clone()]);
+        assert_eq!(chosen.find(None).map(|found| found.root), Ok(inner.clone()));
+        chosen.set_root(other.clone());
+        assert_eq!(chosen.find(None).map(|found| found.root), Err(refused));
+        assert_eq!(session(Some(inner.clone())).find(None).map(|found| found.root), Ok(inner));
+    }
+
+    #[test]
+    fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let chosen = Chosen::new(config(Path::new("/no such directory")), Reach::default(), || {});
+        chosen.await_client();
+        chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
+        std::thread::scope(|scope| {
+            let call = scope.spawn(|| {
+                chosen.await_client();
+                chosen.find(None).map(|repository| repository.root)
+            });
+            chosen.set_client(vec![top.clone()]);
+            assert_eq!(call.join().expect("nothing panics"), Ok(top.clone()));
+        });
+        chosen.client_was_asked(Instant::now() + Duration::from_millis(1));
+        chosen.await_client();
+        assert_eq!(chosen.state().asked_until, None);
+    }
+
+    #[test]
+    fn a_change_is_told_once_whoever_sees_it_first() {
+        let place = tempfile::tempdir().expect("a temporary directory can be made");
+        let top = std::fs::canonicalize(place.path()).expect("it exists");
+        let told = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&told);
+        let count_one = move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        };
+        let chosen = Chosen::new(config(&top), Reach::default(), count_one);
+        let state = |generation| Identity { uid: 1, generation };
+        chosen.answered_from(&top, state(1));
+        assert_eq!(told.load(Ordering::SeqCst), 0, "the first answer is no change");
+        chosen.published(&top, state(2));
+        chosen.answered_from(&top, state(2));
+        assert_eq!(told.load(Ordering::SeqCst), 1);
+        chosen.answered_from(&top, state(3));
+        chosen.published(&top, state(3));
+        assert_eq!(told.load(Ordering::SeqCst), 2, "another process may have made it");
+        chosen.published(Path::new("/elsewhere"), state(9));
+        assert_eq!(told.load(Ordering::SeqCst), 2);
+        assert!(chosen.set_client(vec![top.clone()]) && !chosen.set_client(Vec::new()), "nothing was answered in between");
+    }
+}

@@ -1,0 +1,234 @@
+//! A graph becomes the next generation: written beside the others under a temporary name, synced, renamed into place.
+//!
+//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
+//! SQLite makes the tables and opens what becomes of them; in between they are filled page by page, each written once.
+
+pub(super) mod btree;
+pub(super) mod bulk_loader;
+pub(super) mod key_assignment;
+pub(super) mod keys;
+pub(super) mod page;
+pub(super) mod row;
+pub(super) mod row_encoder;
+
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, params};
+
+use self::bulk_loader::{BulkRows, Roots};
+pub use self::key_assignment::Outline;
+use self::key_assignment::{FileSites, Numbering, Texts};
+pub use self::keys::Places;
+use self::row_encoder::RowWriter;
+use crate::model::graph::{FileRecord, FileResolution, Graph};
+use crate::store::format::error::{StoreError, StoreErrorKind};
+use crate::store::format::location::{Location, WriterLock};
+use crate::store::format::ownership;
+use crate::store::format::rows::Identity;
+use crate::store::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
+use crate::store::format::statements;
+use crate::store::format::views::VIEWS;
+use crate::store::read::connection::Store;
+
+/// What a build says about itself.
+#[derive(Clone, Copy, Debug)]
+pub struct BuildInfo<'a> {
+    /// The names of the languages, by `LanguageId`.
+    pub languages: &'a [&'a str],
+    /// Stands for the rules that made the facts.
+    pub fingerprint: u64,
+    /// When the build began: its duration is stored.
+    pub started: Instant,
+    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a full disk.
+    pub max_bytes: Option<u64>,
+}
+
+/// A generation that is in place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Published {
+    /// Which store and state it is.
+    pub identity: Identity,
+    /// Its file.
+    pub path: PathBuf,
+    /// Size of the file.
+    pub bytes: u64,
+}
+
+impl Published {
+    /// A store that was changed in place.
+    pub fn in_place(identity: Identity, path: PathBuf) -> Result<Self, StoreError> {
+        let file = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        Ok(Self { identity, path, bytes: file.len() })
+    }
+
+    /// Whether the file was made for this state; else an earlier one was changed in place.
+    pub fn is_whole(&self, location: &Location) -> bool {
+        self.path == location.generation_path(self.identity.generation)
+    }
+}
+
+/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone, which make up graphs that no
+/// sources have: a build writes files as they come.
+pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
+    lock.remove_leftovers();
+    let files = graph.files.iter().enumerate().map(|(place, record)| {
+        let found = graph.resolutions.get(place).cloned().unwrap_or_default();
+        Ok((record.clone(), found))
+    });
+    publish_files(lock, Outline::of(graph), files, info)
+}
+
+/// Writes files as the repository's next generation and removes those that it supersedes. On failure everything is as before.
+/// The files come in order, one at a time: more than one is not needed.
+pub fn publish_files(
+    lock: &WriterLock,
+    outline: Outline,
+    files: impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
+    info: &BuildInfo<'_>,
+) -> Result<Published, StoreError> {
+    let location = lock.location();
+    let generation = next_generation(location)?;
+    let temporary = location.temporary_path(generation);
+    let identity = Identity { uid: random_number(), generation };
+    let path = location.generation_path(generation);
+    let result = build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
+        put_in_place(&temporary, &path, location.directory())?;
+        Ok(Published { identity, path, bytes })
+    });
+    if result.is_ok() {
+        lock.remove_superseded(generation);
+    } else {
+        // The failure is what the caller must hear of; a leftover is removed by the next writer.
+        let _ = fs::remove_file(&temporary);
+    }
+    result
+}
+
+/// Higher than that of every file, and than the state that the newest one is in.
+fn next_generation(location: &Location) -> Result<u64, StoreError> {
+    let newest = location.generations()?.first().copied().unwrap_or(0);
+    let state = Store::open_newest(location).map_or(0, |store| store.identity().generation);
+    Ok(newest.max(state) + 1)
+}
+
+pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_io("publishing store", path, &error);
+    fs::rename(temporary, path).map_err(failed)?;
+    // The name is durable only when the directory is.
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)
+}
+
+/// Writes everything and gives the size of the file, which is on the disk by then.
+fn build(
+    (path, root): (&Path, &Path),
+    identity: Identity,
+    (outline, files): (Outline, impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>),
+    info: &BuildInfo<'_>,
+) -> Result<u64, StoreError> {
+    let io = |error| StoreError::from_io(WRITING, path, &error);
+    let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
+    // Created here rather than by SQLite, which does not say why it cannot.
+    let file = ownership::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
+    let roots = begin(path, info).map_err(sqlite)?;
+    let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
+    let texts = Texts::default();
+    let mut numbering = Numbering::new(outline, &texts).map_err(too_large)?;
+    let rows = BulkRows::new(&file, roots, info.max_bytes).map_err(io)?;
+    let mut writer = RowWriter { rows, figures: vec![(0, 0); numbering.symbol_names] };
+    writer.names(&numbering.names).map_err(io)?;
+    let (mut site_total, mut written) = (0_u64, numbering.names.len());
+    for (place, file) in files.enumerate() {
+        let (record, found) = file?;
+        let sites = FileSites::of(&record, &found);
+        numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
+        writer.names(&numbering.names[written..]).map_err(io)?;
+        written = numbering.names.len();
+        site_total += u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
+    }
+    // What all files together say.
+    writer.other_names(&numbering).map_err(io)?;
+    writer.candidates(&numbering).map_err(io)?;
+    writer.name_runs(&numbering).map_err(io)?;
+    writer.rows.finish().map_err(io)?;
+    finish(path, (root, identity), (&numbering, site_total), info).map_err(sqlite)?;
+    file.sync_all().map_err(io)?;
+    Ok(file.metadata().map_err(io)?.len())
+}
+
+const WRITING: &str = "writing store";
+
+/// Makes the tables and indexes, and fills those that are the same for every graph; says where the others begin. Nothing is
+/// held open: the others are filled without SQLite.
+fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
+    let connection = open(path)?;
+    connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+    connection.pragma_update(None, "user_version", FORMAT)?;
+    connection.execute_batch("BEGIN")?;
+    connection.execute_batch(TABLES)?;
+    connection.execute_batch(INDEXES)?;
+    for view in VIEWS {
+        connection.execute_batch(&view.create())?;
+    }
+    let mut add = connection.prepare(statements::ADD_WORD.text())?;
+    for (id, word) in words() {
+        add.execute(params![id, word])?;
+    }
+    let mut add_language = connection.prepare(statements::ADD_LANGUAGE.text())?;
+    for (id, name) in info.languages.iter().enumerate() {
+        add_language.execute(params![id, name])?;
+    }
+    drop((add, add_language));
+    connection.execute_batch("COMMIT")?;
+    let roots = Roots::read(&connection)?;
+    connection.close().map(|()| roots).map_err(|(_, error)| error)
+}
+
+/// Writes what the store says about itself.
+fn finish(
+    path: &Path,
+    (root, identity): (&Path, Identity),
+    (numbering, site_total): (&Numbering<'_>, u64),
+    info: &BuildInfo<'_>,
+) -> rusqlite::Result<()> {
+    let connection = open(path)?;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    connection.prepare(statements::ADD_META.text())?.execute(params![
+        signed(identity.uid),
+        identity.generation,
+        signed(info.fingerprint),
+        root.as_os_str().as_bytes(),
+        i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+        i64::try_from(info.started.elapsed().as_nanos()).unwrap_or(i64::MAX),
+        numbering.files.len(),
+        numbering.symbol_total(),
+        site_total,
+        numbering.symbol_names,
+        numbering.files.len(),
+        numbering.symbol_total(),
+    ])?;
+    // From here on the file may be changed while it is read.
+    connection.execute_batch(statements::SHARED_SETTINGS)?;
+    connection.close().map_err(|(_, error)| error)
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(statements::WRITER_SETTINGS)?;
+    Ok(connection)
+}
+
+/// SQLite's integers are signed: the same bits.
+fn signed(number: u64) -> i64 {
+    i64::from_ne_bytes(number.to_ne_bytes())
+}
+
+/// A number that no other store has. The standard library seeds its hashers from the system's randomness.
+fn random_number() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}

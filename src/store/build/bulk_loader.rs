@@ -1,0 +1,205 @@
+//! The rows of a new store: each table and each index is a tree that is filled in the order of its keys, page by page. The entries
+//! of an index are collected and sorted when all rows are there. The tables are those that SQLite has made from `schema`, empty.
+
+use std::fs::File;
+use std::io;
+use std::thread::Builder;
+
+use rusqlite::Connection;
+use rustc_hash::FxHashMap;
+
+use super::row::{Table, TakesRows, Value, row};
+use crate::model::Verdict;
+use crate::store::build::btree::{Shape, Tree};
+use crate::store::build::page::{PageFile, put_row};
+use crate::store::format::schema::OFTEN;
+use crate::store::format::statements;
+
+/// The first page of each table and index, by name.
+pub(super) struct Roots(FxHashMap<String, u32>);
+
+impl Roots {
+    /// Those of a file in which everything is made.
+    pub(in crate::store) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        let mut roots = connection.prepare(statements::ROOTS.text())?;
+        let roots = roots.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        roots.collect::<Result<_, _>>().map(Self)
+    }
+
+    fn of(&self, name: &str) -> u32 {
+        *self.0.get(name).expect("the schema has every table that is filled and every index")
+    }
+}
+
+/// Fills all tables of a file.
+pub(super) struct BulkRows<'f> {
+    pages: PageFile<'f>,
+    roots: Roots,
+    /// By table.
+    tables: Vec<Tree>,
+    indexes: Indexes,
+    row: Vec<u8>,
+}
+
+impl<'f> BulkRows<'f> {
+    /// Begins in a file that nothing else writes; it may grow to `max_bytes`.
+    pub(in crate::store) fn new(file: &'f File, roots: Roots, max_bytes: Option<u64>) -> io::Result<Self> {
+        let tree =
+            |table: &Table| Tree::new(if has_numbers(*table) { Shape::Table } else { Shape::Index }, roots.of(table.name()));
+        let tables = Table::ALL.iter().map(tree).collect();
+        Ok(Self { pages: PageFile::new(file, max_bytes)?, roots, tables, indexes: Indexes::default(), row: Vec::new() })
+    }
+
+    /// Writes what is left of the tables, and the indexes.
+    pub(in crate::store) fn finish(mut self) -> io::Result<()> {
+        for tree in self.tables {
+            tree.finish(&mut self.pages)?;
+        }
+        self.indexes.write(&mut self.pages, &self.roots)?;
+        self.pages.finish()
+    }
+}
+
+impl TakesRows for BulkRows<'_> {
+    type Error = io::Error;
+
+    fn add(&mut self, table: Table, values: &[Value<'_>]) -> io::Result<()> {
+        self.indexes.take_in(table, values);
+        self.row.clear();
+        let (key, others) = if has_numbers(table) { (Some(number(values, 0)), &values[1..]) } else { (None, values) };
+        put_row(&mut self.row, key.is_some(), others);
+        self.tables[table as usize].add(&mut self.pages, key.unwrap_or_default(), &self.row)
+    }
+}
+
+/// Whether the first column of a table numbers its rows; else the first columns are the key.
+fn has_numbers(table: Table) -> bool {
+    match table {
+        Table::Name
+        | Table::NameRun
+        | Table::NameTops
+        | Table::NameGram
+        | Table::File
+        | Table::FileWords
+        | Table::Symbol
+        | Table::Site
+        | Table::SiteFile => true,
+        Table::OtherName | Table::Candidate | Table::Import | Table::Relation | Table::Problem | Table::FileEdge => false,
+    }
+}
+
+fn number(values: &[Value<'_>], column: usize) -> i64 {
+    values[column].integer().expect("a key is a number")
+}
+
+/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller than 2^31, as keys are.
+type IndexEntry<const N: usize> = [i32; N];
+
+/// The entries of every index that `schema` names, in no order.
+#[derive(Default)]
+struct Indexes {
+    file_path: Vec<(Box<str>, i64)>,
+    symbol_name: Vec<IndexEntry<2>>,
+    /// Here the number is negative: the largest come first.
+    symbol_refs: Vec<IndexEntry<2>>,
+    symbol_container: Vec<IndexEntry<2>>,
+    site_target: Vec<IndexEntry<2>>,
+    site_open: Vec<IndexEntry<2>>,
+    candidate_symbol: Vec<IndexEntry<2>>,
+    import_target: Vec<IndexEntry<3>>,
+    relation_target: Vec<IndexEntry<3>>,
+}
+
+impl Indexes {
+    /// Takes down what the indexes of a table say of a row.
+    fn take_in(&mut self, table: Table, values: &[Value<'_>]) {
+        match table {
+            Table::File => {
+                if let Value::Text(path) = values[1] {
+                    self.file_path.push((path.into(), number(values, 0)));
+                }
+            }
+            Table::Symbol => {
+                self.symbol_name.push(entry(values, [2, 0]));
+                if number(values, 17) >= OFTEN {
+                    let [references, key] = entry(values, [17, 0]);
+                    self.symbol_refs.push([-references, key]);
+                }
+                if values[4].integer().is_some() {
+                    self.symbol_container.push(entry(values, [4, 0]));
+                }
+            }
+            Table::Site => {
+                let verdict = number(values, 4) & 7;
+                if verdict != Verdict::External as i64 && values[6].integer().is_some() {
+                    self.site_target.push(entry(values, [6, 0]));
+                }
+                if verdict == Verdict::Unresolved as i64 {
+                    self.site_open.push(entry(values, [3, 0]));
+                }
+            }
+            Table::Candidate => self.candidate_symbol.push(entry(values, [1, 0])),
+            Table::Import if values[7].integer().is_some() => self.import_target.push(entry(values, [7, 0, 1])),
+            Table::Relation => self.relation_target.push(entry(values, [2, 0, 1])),
+            Table::Import
+            | Table::Name
+            | Table::OtherName
+            | Table::NameRun
+            | Table::NameTops
+            | Table::NameGram
+            | Table::FileWords
+            | Table::SiteFile
+            | Table::Problem
+            | Table::FileEdge => {}
+        }
+    }
+
+    /// Writes the trees, one after the other.
+    fn write(self, pages: &mut PageFile<'_>, roots: &Roots) -> io::Result<()> {
+        let Self { mut file_path, symbol_name, symbol_refs, symbol_container, mut site_target, mut site_open, .. } = self;
+        let tree = |name: &str| Tree::new(Shape::Index, roots.of(name));
+        std::thread::scope(|scope| {
+            // By far the largest: they are put in order while the others are written.
+            let sort = || [&mut site_target, &mut site_open].into_iter().for_each(|entries| entries.sort_unstable());
+            Builder::new().name("store-sorter".to_owned()).spawn_scoped(scope, sort)?;
+            file_path.sort_unstable();
+            let (mut paths, mut row) = (tree("file_path"), Vec::new());
+            for (path, key) in &file_path {
+                row.clear();
+                put_row(&mut row, false, &row![&**path, *key]);
+                paths.add(pages, 0, &row)?;
+            }
+            paths.finish(pages)?;
+            fill(tree("symbol_name"), symbol_name, pages, |number| number)?;
+            fill(tree("symbol_refs"), symbol_refs, pages, |number| -number)?;
+            fill(tree("symbol_container"), symbol_container, pages, |number| number)?;
+            fill(tree("candidate_symbol"), self.candidate_symbol, pages, |number| number)?;
+            fill(tree("import_target"), self.import_target, pages, |number| number)?;
+            fill(tree("relation_target"), self.relation_target, pages, |number| number)
+        })?;
+        fill(tree("site_target"), site_target, pages, |number| number)?;
+        fill(tree("site_open"), site_open, pages, |number| number)
+    }
+}
+
+fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> IndexEntry<N> {
+    columns.map(|column| i32::try_from(number(values, column)).expect("the numbers of an index are keys and counts below 2^31"))
+}
+
+/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the number that stands for the first of an entry.
+fn fill<const N: usize>(
+    mut tree: Tree,
+    mut entries: Vec<IndexEntry<N>>,
+    pages: &mut PageFile<'_>,
+    shown: impl Fn(i32) -> i32,
+) -> io::Result<()> {
+    entries.sort_unstable();
+    let mut row = Vec::new();
+    for mut entry in entries {
+        entry[0] = shown(entry[0]);
+        row.clear();
+        put_row(&mut row, false, &entry.map(|number| Value::Integer(number.into())));
+        tree.add(pages, 0, &row)?;
+    }
+    tree.finish(pages)
+}

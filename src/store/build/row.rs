@@ -1,0 +1,152 @@
+//! Rows and who takes them: a new store page by page (`bulk_loader`), one that is changed in place by statements (`SqlRows`). What the
+//! rows say is decided in `row_encoder`, once for both.
+
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, ToSql};
+
+use crate::store::format::statements::{self, Statement};
+
+/// What stands in one column.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::store) enum Value<'v> {
+    Null,
+    Integer(i64),
+    Text(&'v str),
+    Blob(&'v [u8]),
+}
+
+impl Value<'_> {
+    /// The number that stands there, if one does.
+    pub(super) fn integer(self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(number),
+            Self::Null | Self::Text(_) | Self::Blob(_) => None,
+        }
+    }
+}
+
+macro_rules! value_of_numbers {
+    ($($number:ty),+) => {
+        $(impl From<$number> for Value<'_> {
+            fn from(number: $number) -> Self {
+                Self::Integer(i64::from(number))
+            }
+        })+
+    };
+}
+
+value_of_numbers!(u8, u16, u32, i64);
+
+impl<'v> From<&'v str> for Value<'v> {
+    fn from(text: &'v str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<'v> From<&'v [u8]> for Value<'v> {
+    fn from(bytes: &'v [u8]) -> Self {
+        Self::Blob(bytes)
+    }
+}
+
+impl<'v, T: Into<Value<'v>>> From<Option<T>> for Value<'v> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// A row of values of several types.
+macro_rules! row {
+    ($($value:expr),+ $(,)?) => { [$($crate::store::build::row::Value::from($value)),+] };
+}
+pub(in crate::store) use row;
+
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match *self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(number) => ValueRef::Integer(number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Blob(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+/// Declares the tables that a graph fills, with the name that each has in `schema` and the statement that adds a row.
+macro_rules! tables {
+    ($($table:ident = ($name:literal, $statement:ident),)+) => {
+        /// A table that a graph fills.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub(in crate::store) enum Table { $($table,)+ }
+
+        impl Table {
+            /// Every table, in the order of its number.
+            pub(in crate::store) const ALL: &'static [Self] = &[$(Self::$table,)+];
+
+            /// Its name.
+            pub(in crate::store) fn name(self) -> &'static str {
+                match self { $(Self::$table => $name,)+ }
+            }
+
+            fn add(self) -> Statement {
+                match self { $(Self::$table => statements::$statement,)+ }
+            }
+        }
+    };
+}
+
+tables! {
+    Name = ("name", ADD_NAME),
+    OtherName = ("other_name", ADD_OTHER_NAME),
+    NameRun = ("name_run", ADD_NAME_RUN),
+    NameTops = ("name_tops", ADD_NAME_TOPS),
+    NameGram = ("name_gram", ADD_NAME_GRAM),
+    File = ("file", ADD_FILE),
+    FileWords = ("file_words", ADD_FILE_WORDS),
+    Symbol = ("symbol", ADD_SYMBOL),
+    Site = ("site", ADD_SITE),
+    SiteFile = ("site_file", ADD_SITE_FILE),
+    Candidate = ("candidate", ADD_CANDIDATE),
+    Import = ("import", ADD_IMPORT),
+    Relation = ("relation", ADD_RELATION),
+    Problem = ("problem", ADD_PROBLEM),
+    FileEdge = ("file_edge", ADD_FILE_EDGE),
+}
+
+/// Takes rows.
+pub(in crate::store) trait TakesRows {
+    /// Why a row cannot be taken.
+    type Error;
+
+    /// Takes the next row of a table. The rows of each table come in the order of its key.
+    fn add(&mut self, table: Table, values: &[Value<'_>]) -> Result<(), Self::Error>;
+}
+
+/// Adds rows to a store that has others.
+pub(in crate::store) struct SqlRows<'c> {
+    connection: &'c Connection,
+    /// By table; none before it is needed.
+    prepared: [Option<CachedStatement<'c>>; Table::ALL.len()],
+}
+
+impl<'c> SqlRows<'c> {
+    pub(in crate::store) fn new(connection: &'c Connection) -> Self {
+        Self { connection, prepared: Default::default() }
+    }
+}
+
+impl TakesRows for SqlRows<'_> {
+    type Error = rusqlite::Error;
+
+    fn add(&mut self, table: Table, values: &[Value<'_>]) -> rusqlite::Result<()> {
+        let prepared = &mut self.prepared[table as usize];
+        let statement = match prepared {
+            Some(statement) => statement,
+            None => prepared.insert(self.connection.prepare_cached(table.add().text())?),
+        };
+        for (number, value) in (1..).zip(values) {
+            statement.raw_bind_parameter(number, value)?;
+        }
+        statement.raw_execute().map(drop)
+    }
+}

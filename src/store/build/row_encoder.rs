@@ -1,0 +1,259 @@
+//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever takes the rows, they are the same.
+
+use super::row::{Table, TakesRows, row};
+use crate::model::Verdict;
+use crate::model::facts::{FileFacts, LocalSymbol};
+use crate::model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
+use crate::store::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
+use crate::store::format::columns::{Traits, pack_signature};
+use crate::store::format::front_coding;
+use crate::store::format::schema::file_flags;
+
+/// Makes rows of a graph.
+pub(in crate::store) struct RowWriter<R> {
+    /// Takes the rows.
+    pub(in crate::store) rows: R,
+    /// By key: how many symbols have a name, and how often the one that is used most is referred to. As far as it is wanted.
+    pub(in crate::store) figures: Vec<(u32, u32)>,
+}
+
+impl<R: TakesRows> RowWriter<R> {
+    /// Writes names, by key.
+    pub(in crate::store) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
+        names.iter().try_for_each(|&(key, name)| self.rows.add(Table::Name, &row![key, name]))
+    }
+
+    /// Writes once more the names that no symbol has.
+    pub(in crate::store) fn other_names(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+        let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
+        // In the order of the table.
+        others.sort_unstable_by(|(one_key, one), (other_key, other)| {
+            front_coding::folded_order(one, other).then_with(|| one_key.cmp(other_key))
+        });
+        others.into_iter().try_for_each(|&(key, name)| self.rows.add(Table::OtherName, &row![name, key]))
+    }
+
+    /// Writes the names of symbols once more, as a search goes through them.
+    pub(super) fn name_runs(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+        let Self { rows, figures } = self;
+        let mut packer = front_coding::Packer::default();
+        let mut full = 0_u32;
+        let mut write = |run: Option<Vec<u8>>| {
+            let Some(run) = run else { return Ok(()) };
+            full += 1;
+            rows.add(Table::NameRun, &row![full, &*run])
+        };
+        for ((_, name), &(symbols, references)) in numbering.names.iter().zip(&*figures) {
+            write(packer.add(name, symbols, references))?;
+        }
+        write(packer.finish_run())?;
+        let (tops, grams) = packer.finish();
+        rows.add(Table::NameTops, &row![1_u32, &*tops])?;
+        grams.into_iter().try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
+    }
+
+    /// Writes the sets of candidates.
+    pub(in crate::store) fn candidates(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+        for (set, symbols) in &numbering.candidate_sets {
+            for &symbol in *symbols {
+                self.rows.add(Table::Candidate, &row![*set, numbering.symbol(symbol)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a file with everything in it; gives the number of its sites.
+    pub(in crate::store) fn file(
+        &mut self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        (record, found): (&FileRecord, &FileResolution),
+        sites: &FileSites<'_>,
+    ) -> Result<u32, R::Error> {
+        let mut verdicts = [0_u32; Verdict::ALL.len()];
+        for site in sites.in_order() {
+            verdicts[site.resolution.verdict as usize] += 1;
+        }
+        let (facts, skipped) = match &record.content {
+            Ok(facts) => (Some(facts), None),
+            Err(reason) => (None, Some(*reason as u8)),
+        };
+        let flags = facts
+            .map_or(0, |facts| i64::from(facts.generated) * file_flags::GENERATED + i64::from(facts.test) * file_flags::TEST);
+        let hash = Some(record.stamp.hash).filter(|&hash| hash != 0).map(u128::to_be_bytes);
+        let row = row![
+            numbering.file(place),
+            record.path.as_str(),
+            record.language.map(|language| language.0),
+            i64::try_from(record.stamp.size).unwrap_or(i64::MAX),
+            record.stamp.modified_ns,
+            hash.as_ref().map(<[u8; 16]>::as_slice),
+            facts.map_or(0, |facts| facts.lines),
+            skipped,
+            flags,
+            numbering.first_symbols[place],
+            facts.map_or(0, |facts| facts.symbols.len() as i64),
+            numbering.first_sites[place],
+            sites.len(),
+            verdicts[0],
+            verdicts[1],
+            verdicts[2],
+            verdicts[3],
+            verdicts[4],
+            record.stamp.changed_ns,
+            i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
+        ];
+        self.rows.add(Table::File, &row)?;
+        let Some(facts) = facts else { return Ok(0) };
+        self.rows.add(Table::FileWords, &row![numbering.file(place), &*facts.words])?;
+        let mut names = FileNames::new(facts);
+        self.symbols(numbering, place, (facts, &found.containers), sites, &mut names)?;
+        self.sites(numbering, place, sites, &mut names)?;
+        self.imports_and_problems(found, numbering, place, (facts, &mut names))?;
+        self.relations(found, numbering)?;
+        self.file_edges(found, numbering, place, sites)?;
+        Ok(sites.len())
+    }
+
+    /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
+    fn symbols(
+        &mut self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        (facts, containers): (&FileFacts, &[(LocalSymbol, SymbolRef)]),
+        sites: &FileSites<'_>,
+        names: &mut FileNames<'_>,
+    ) -> Result<(), R::Error> {
+        let first = numbering.first_symbols[place];
+        let spans = sites.spans(facts.symbols.len());
+        for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
+            let written_in = symbol.container.get().map(|container| first + u32::try_from(container).unwrap_or(u32::MAX));
+            let member = LocalSymbol(key - first);
+            let container = match containers.binary_search_by_key(&member, |&(member, _)| member) {
+                Ok(found) => Some(numbering.symbol(containers[found].1)),
+                Err(_) => written_in,
+            };
+            let (name, references) = (numbering.name_in(names, symbol.name), numbering.references(place, member));
+            if let Some((symbols, most)) = self.figures.get_mut(name as usize - 1) {
+                *symbols += 1;
+                *most = references.max(*most);
+            }
+            let traits = Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
+            let extent = &symbol.extent;
+            let signature = pack_signature(&symbol.signature, name_of(facts, symbol.name));
+            let row = row![
+                key,
+                numbering.file(place),
+                name,
+                traits.pack(),
+                container,
+                symbol.arity.0,
+                symbol.arity.1,
+                extent.start.line,
+                extent.start.column,
+                i64::from(extent.end.line) - i64::from(extent.start.line),
+                extent.end.column,
+                extent.start_byte,
+                extent.end_byte.saturating_sub(extent.start_byte),
+                i64::from(symbol.name_at.line) - i64::from(extent.start.line),
+                symbol.name_at.column,
+                &*signature,
+                &*symbol.doc,
+                references,
+                // Most symbols have no sites of their own: nothing takes less room than 0.
+                if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
+                span.len,
+            ];
+            self.rows.add(Table::Symbol, &row)?;
+        }
+        Ok(())
+    }
+
+    fn sites(
+        &mut self,
+        numbering: &Numbering<'_>,
+        place: usize,
+        sites: &FileSites<'_>,
+        names: &mut FileNames<'_>,
+    ) -> Result<(), R::Error> {
+        let (file, first_symbol) = (numbering.file(place), numbering.first_symbols[place]);
+        for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
+            let (target, target_file) = target(numbering, site.resolution);
+            let row = row![
+                key,
+                file,
+                site.facts.enclosing.get().map(|enclosing| i64::from(first_symbol) + enclosing as i64),
+                numbering.name_in(names, site.facts.name),
+                site.mark().pack(),
+                site.facts.at.column,
+                target,
+            ];
+            self.rows.add(Table::Site, &row)?;
+            if let Some(target) = target_file {
+                self.rows.add(Table::SiteFile, &row![key, target])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn imports_and_problems(
+        &mut self,
+        found: &FileResolution,
+        numbering: &Numbering<'_>,
+        place: usize,
+        (facts, names): (&FileFacts, &mut FileNames<'_>),
+    ) -> Result<(), R::Error> {
+        let file = numbering.file(place);
+        for (number, import) in facts.imports.iter().enumerate() {
+            let target = found.imports.get(number).copied().flatten().map(|target| numbering.file(target.0 as usize));
+            let module = numbering.name(&import.module);
+            let (level, line, column) = (import.level, import.at.line, import.at.column);
+            let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
+            self.rows.add(Table::Import, &row![file, number as i64, module, level, item, line, column, target])?;
+        }
+        for (number, problem) in facts.problems.iter().enumerate() {
+            let row = row![file, number as i64, problem.kind as u8, problem.first_line, problem.last_line];
+            self.rows.add(Table::Problem, &row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the relations that start in a file.
+    pub(in crate::store) fn relations(&mut self, found: &FileResolution, numbering: &Numbering<'_>) -> Result<(), R::Error> {
+        let keys = found.relations.iter().map(|relation| {
+            let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
+            (ends.0, relation.kind as u8, ends.1)
+        });
+        let mut relations: Vec<(u32, u8, u32)> = keys.collect();
+        // In the order of the table, and each once.
+        relations.sort_unstable();
+        relations.dedup();
+        relations.into_iter().try_for_each(|(from, kind, to)| self.rows.add(Table::Relation, &row![from, kind, to]))
+    }
+
+    /// Writes which other files a file leads to.
+    pub(in crate::store) fn file_edges(
+        &mut self,
+        found: &FileResolution,
+        numbering: &Numbering<'_>,
+        place: usize,
+        sites: &FileSites<'_>,
+    ) -> Result<(), R::Error> {
+        let source = numbering.file(place);
+        let edges = sites.file_edges(found, place);
+        edges
+            .into_iter()
+            .try_for_each(|(target, weight)| self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight]))
+    }
+}
+
+/// The key of what a site leads to, and of the file that it leads to as a whole.
+pub(in crate::store) fn target(numbering: &Numbering<'_>, resolution: &Resolution) -> (Option<i64>, Option<u32>) {
+    match &resolution.target {
+        Target::None => (None, None),
+        Target::File(file) => (None, Some(numbering.file(file.0 as usize))),
+        Target::Symbol(symbol) => (Some(numbering.symbol(*symbol).into()), None),
+        Target::Candidates(symbols) => (Some(-i64::from(numbering.candidate_set(symbols))), None),
+        Target::External(name) => (Some(numbering.name(name).into()), None),
+    }
+}

@@ -1,0 +1,12 @@
+//! The format of a store: schema, views, statements, rows, columns, the segment, and where the files are.
+
+pub(super) mod columns;
+pub(super) mod error;
+pub(super) mod front_coding;
+pub(super) mod location;
+pub(super) mod ownership;
+pub(super) mod rows;
+pub(super) mod schema;
+pub(super) mod segment;
+pub(super) mod statements;
+pub(super) mod views;

@@ -1,0 +1,142 @@
+//! Values that share a column, or leave out what another column says: how they are written and read.
+
+use std::borrow::Cow;
+
+use crate::model::{SiteKind, Step, SymbolKind, Verdict, Visibility};
+
+/// What a symbol is, in one number: `symbol.traits`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::store) struct Traits {
+    /// Who may use it.
+    pub(in crate::store) visibility: Visibility,
+    /// Its kind.
+    pub(in crate::store) kind: SymbolKind,
+    /// Properties, see `model::facts::flags`.
+    pub(in crate::store) flags: u16,
+}
+
+/// SQLite's integers are signed; numbers that use all 64 bits are stored with the same bits.
+pub(in crate::store) fn bits(stored: i64) -> u64 {
+    u64::from_ne_bytes(stored.to_ne_bytes())
+}
+
+impl Traits {
+    /// The number.
+    pub(in crate::store) fn pack(self) -> u32 {
+        u32::from(self.visibility as u8) | u32::from(self.kind as u8) << 2 | u32::from(self.flags) << 7
+    }
+
+    /// What a number says; none if it says nothing.
+    pub(in crate::store) fn unpack(number: u32) -> Option<Self> {
+        Some(Self {
+            visibility: Visibility::from_number((number & 3) as u8)?,
+            kind: SymbolKind::from_number((number >> 2 & 31) as u8)?,
+            flags: u16::try_from(number >> 7).ok()?,
+        })
+    }
+}
+
+/// What a site is, in one number: `site.mark`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::store) struct Mark {
+    /// How far its target is known.
+    pub(in crate::store) verdict: Verdict,
+    /// What it does.
+    pub(in crate::store) kind: SiteKind,
+    /// What decided the verdict.
+    pub(in crate::store) step: Step,
+    /// The line.
+    pub(in crate::store) line: u32,
+}
+
+impl Mark {
+    /// The number.
+    pub(in crate::store) fn pack(self) -> i64 {
+        i64::from(self.verdict as u8)
+            | i64::from(self.kind as u8) << 3
+            | i64::from(self.step as u8) << 7
+            | i64::from(self.line) << 12
+    }
+
+    /// What a number says; none if it says nothing.
+    pub(in crate::store) fn unpack(number: i64) -> Option<Self> {
+        Some(Self {
+            verdict: Verdict::from_number((number & 7) as u8)?,
+            kind: SiteKind::from_number((number >> 3 & 15) as u8)?,
+            step: Step::from_number((number >> 7 & 31) as u8)?,
+            line: u32::try_from(number >> 12).ok()?,
+        })
+    }
+}
+
+/// Stands for the symbol's name in a packed signature.
+const NAME: char = '\u{1}';
+/// Begins a signature that is not packed.
+const WHOLE: char = '\u{2}';
+
+/// A signature without the symbol's name, which is in nearly every one.
+pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Cow<'s, str> {
+    if signature.contains(NAME) || signature.starts_with(WHOLE) {
+        return Cow::Owned(format!("{WHOLE}{signature}"));
+    }
+    if name.len() > 1 && signature.contains(name) {
+        return Cow::Owned(signature.replacen(name, NAME.encode_utf8(&mut [0; 4]), 1));
+    }
+    Cow::Borrowed(signature)
+}
+
+/// The whole signature. The views say the same in SQL.
+pub(in crate::store) fn unpack_signature(packed: &str, name: &str) -> Box<str> {
+    match packed.strip_prefix(WHOLE) {
+        Some(whole) => whole.into(),
+        None => packed.replace(NAME, name).into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+    use crate::store::format::views::SIGNATURE;
+
+    #[test]
+    fn packed_numbers_have_room_for_every_value() {
+        for &kind in SymbolKind::ALL {
+            for &visibility in Visibility::ALL {
+                let traits = Traits { visibility, kind, flags: u16::MAX };
+                assert_eq!(Traits::unpack(traits.pack()), Some(traits));
+            }
+        }
+        for &kind in SiteKind::ALL {
+            for &step in Step::ALL {
+                for &verdict in Verdict::ALL {
+                    let mark = Mark { verdict, kind, step, line: u32::MAX };
+                    assert_eq!(Mark::unpack(mark.pack()), Some(mark));
+                }
+            }
+        }
+        assert_eq!((Mark::unpack(7), Mark::unpack(-1), Traits::unpack(u32::MAX)), (None, None, None));
+    }
+
+    #[test]
+    fn signatures_come_out_as_they_were() {
+        let connection = Connection::open_in_memory().expect("memory is there");
+        let view = format!("SELECT {SIGNATURE} FROM (SELECT ?1 AS signature) s, (SELECT ?2 AS text) n");
+        for (signature, name, packed) in [
+            ("def run(self)", "run", "def \u{1}(self)"),
+            ("run run", "run", "\u{1} run"),
+            ("x = 1", "x", "x = 1"),
+            ("", "name", ""),
+            ("lambda", "", "lambda"),
+            ("a\u{1}b name", "name", "\u{2}a\u{1}b name"),
+            ("\u{2}name", "name", "\u{2}\u{2}name"),
+            ("n\u{1}\u{2}", "n\u{1}\u{2}", "\u{2}n\u{1}\u{2}"),
+        ] {
+            assert_eq!(pack_signature(signature, name), packed);
+            assert_eq!(&*unpack_signature(packed, name), signature);
+            let seen: String = connection.query_row(&view, [packed, name], |row| row.get(0)).expect("a value");
+            assert_eq!(seen, signature, "in the view");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Where the files of a repository are: one directory in the cache, one file a generation, one lock for its writer.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::error::{StoreError, StoreErrorKind};
+use super::schema::FORMAT;
+use crate::store::format::ownership;
+
+pub(in crate::store) const LOCK_FILE: &str = "writer.lock";
+pub(super) const TEMPORARY_SUFFIX: &str = ".building";
+/// Ends the name of a store's segment.
+pub(super) const SEGMENT_SUFFIX: &str = "-facts";
+
+/// What the names of files beside a store end with: its log, the memory that its connections share, and what is kept for others.
+const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
+
+/// The place of one repository's stores. Equal roots under one cache have equal places.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Location {
+    root: PathBuf,
+    directory: PathBuf,
+}
+
+/// What tells one store file from the next without opening it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Version {
+    /// The generation in its name.
+    pub generation: u64,
+    /// The device it is on.
+    pub device: u64,
+    /// Its number on the device: another one means that the file was replaced.
+    pub inode: u64,
+}
+
+impl Location {
+    /// The place for the repository at `root` (absolute, without links) below the cache directory.
+    pub fn new(cache: &Path, root: &Path) -> Self {
+        let hash = xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_bytes());
+        let readable: String = root
+            .file_name()
+            .unwrap_or(OsStr::new("root"))
+            .to_string_lossy()
+            .chars()
+            .map(|letter| if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' })
+            .take(40)
+            .collect();
+        let directory = cache.join(format!("{}-{hash:016x}", readable.trim_start_matches('.')));
+        Self { root: root.to_owned(), directory }
+    }
+
+    /// The place for the repository at `root` in this directory: for those who were told of it.
+    pub fn at(root: PathBuf, directory: PathBuf) -> Self {
+        Self { root, directory }
+    }
+
+    /// The repository's root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The directory of its stores.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// The file of a generation.
+    pub fn generation_path(&self, generation: u64) -> PathBuf {
+        self.directory.join(format!("v{FORMAT}-{generation}.db"))
+    }
+
+    /// The file in which a generation is built.
+    pub(in crate::store) fn temporary_path(&self, generation: u64) -> PathBuf {
+        self.directory.join(format!("v{FORMAT}-{generation}.db{TEMPORARY_SUFFIX}"))
+    }
+
+    /// Notes that the stores of the repository are in use.
+    pub(in crate::store) fn note_use(&self) {
+        // A cache that cannot be written is not made smaller either.
+        let _ = File::options().append(true).open(self.lock_path()).and_then(|lock| lock.set_modified(SystemTime::now()));
+    }
+
+    /// The generations of this format that have a file, newest first. None if the directory does not exist.
+    pub fn generations(&self) -> Result<Vec<u64>, StoreError> {
+        let mut generations: Vec<u64> = self.file_names()?.iter().filter_map(|name| parse_generation(name)).collect();
+        generations.sort_unstable_by(|a, b| b.cmp(a));
+        Ok(generations)
+    }
+
+    /// What the file of a generation is now.
+    pub(in crate::store) fn version(&self, generation: u64) -> Result<Version, StoreError> {
+        let path = self.generation_path(generation);
+        let metadata = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        Ok(Version { generation, device: metadata.dev(), inode: metadata.ino() })
+    }
+
+    /// The file that the writer locks.
+    pub(in crate::store) fn lock_path(&self) -> PathBuf {
+        self.directory.join(LOCK_FILE)
+    }
+
+    /// The room that its files take.
+    pub(in crate::store) fn bytes(&self) -> u64 {
+        let names = self.file_names().unwrap_or_default();
+        // What connections share is memory that has a name.
+        let names = names.iter().filter(|name| !name.ends_with("-shm"));
+        names.filter_map(|name| fs::metadata(self.directory.join(name)).ok()).map(|file| file.len()).sum()
+    }
+
+    /// Becomes the repository's only writer, among all processes. Waits for another one at most `patience`.
+    pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
+        ownership::make(&self.directory)?;
+        let path = self.lock_path();
+        let attempt = "locking for writing";
+        let file = ownership::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(|error| StoreError::from_io(attempt, &path, &error))?;
+        let deadline = Instant::now() + patience;
+        let mut pause = Duration::from_millis(2);
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(WriterLock { location: self.clone(), _file: file }),
+                Err(TryLockError::Error(error)) => return Err(StoreError::from_io(attempt, &path, &error)),
+                Err(TryLockError::WouldBlock) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        let detail = format!("another process is writing; waited {patience:?}");
+                        return Err(StoreError::new(StoreErrorKind::Locked, attempt, &path, detail));
+                    }
+                    // Advisory file locks have no wait with a limit, and blocking for ever would break the bound.
+                    thread::park_timeout(pause.min(left));
+                    pause = (pause * 2).min(Duration::from_millis(50));
+                }
+            }
+        }
+    }
+
+    fn file_names(&self) -> Result<Vec<String>, StoreError> {
+        ownership::check(&self.directory)?;
+        let failed = |error: &io::Error| StoreError::from_io("listing store directory", &self.directory, error);
+        #[expect(clippy::disallowed_methods, reason = "lists the cache directory, not a repository")]
+        let entries = match fs::read_dir(&self.directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(failed(&error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            if let Ok(name) = entry.map_err(|error| failed(&error))?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// The right to write a repository's stores; given back when dropped, and by the system when the process ends.
+#[derive(Debug)]
+pub struct WriterLock {
+    location: Location,
+    _file: File,
+}
+
+impl WriterLock {
+    /// The place it is for.
+    pub fn location(&self) -> &Location {
+        &self.location
+    }
+
+    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that nobody is building.
+    pub(in crate::store) fn remove_leftovers(&self) {
+        for name in self.location.file_names().unwrap_or_default() {
+            let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
+            let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
+            let beside = BESIDE.iter().find_map(|ending| name.strip_suffix(ending));
+            let beside = beside.filter(|store| parse_any_format(store).is_some());
+            let is_alone = beside.is_some_and(|store| !self.location.directory.join(store).exists());
+            if is_temporary || is_alone {
+                // A leftover that cannot be removed costs room only; the build goes on beside it.
+                let _ = fs::remove_file(self.location.directory.join(name));
+            }
+        }
+    }
+
+    /// Removes every generation of every format.
+    pub(in crate::store) fn remove_all(&self) {
+        for name in self.location.file_names().unwrap_or_default() {
+            if name != LOCK_FILE {
+                // One that stays takes room, and is found by the next who looks for some.
+                let _ = fs::remove_file(self.location.directory.join(name));
+            }
+        }
+    }
+
+    /// Removes generations older than `generation`. Readers that have them open keep reading.
+    pub(in crate::store) fn remove_superseded(&self, generation: u64) {
+        for older in self.location.generations().unwrap_or_default().into_iter().filter(|&older| older < generation) {
+            // As above: a file that stays is superseded all the same.
+            let path = self.location.generation_path(older);
+            let _ = fs::remove_file(&path);
+            for ending in BESIDE {
+                let _ = fs::remove_file(with_ending(&path, ending));
+            }
+        }
+    }
+}
+
+/// The file beside another one whose name goes on like this.
+pub(in crate::store) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Format and generation from the name of a store file.
+fn parse_any_format(name: &str) -> Option<(u32, u64)> {
+    let (format, generation) = name.strip_prefix('v')?.strip_suffix(".db")?.split_once('-')?;
+    Some((format.parse().ok()?, generation.parse().ok()?))
+}
+
+fn parse_generation(name: &str) -> Option<u64> {
+    parse_any_format(name).filter(|&(format, _)| format == FORMAT).map(|(_, generation)| generation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_this_format_are_generations() {
+        assert_eq!(parse_generation(&format!("v{FORMAT}-17.db")), Some(17));
+        for name in ["v0-17.db", "v1-17.db-wal", "v1-17.db.building", "v1-.db", "17.db", "v1-x.db"] {
+            assert_eq!(parse_generation(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn roots_of_one_name_have_places_of_their_own() {
+        let cache = Path::new("/cache");
+        let here = Location::new(cache, Path::new("/a/project"));
+        assert_ne!(here.directory(), Location::new(cache, Path::new("/b/project")).directory());
+        assert_eq!(here, Location::new(cache, Path::new("/a/project")));
+        assert!(Location::new(cache, Path::new("/")).directory().starts_with(cache));
+    }
+}

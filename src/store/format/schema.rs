@@ -1,0 +1,138 @@
+//! The format of a store: tables, indexes, and how the closed vocabularies of `model` are numbered in it.
+//!
+//! Integers and interned names; the ids of a file's symbols and sites are consecutive, so that no index by file is needed
+//! for them. Change anything here, in `views` or in the vocabularies, and `FORMAT` goes up: older files are passed over.
+
+use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
+
+/// Version of everything that is in a store file.
+pub const FORMAT: u32 = 7;
+
+/// "cogr" in the file's header: tells our files from those of other applications.
+pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
+
+/// The tables, made before the rows.
+pub(in crate::store) const TABLES: &str = "
+CREATE TABLE meta (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    uid INTEGER NOT NULL, generation INTEGER NOT NULL, fingerprint INTEGER NOT NULL, root BLOB NOT NULL,
+    built_at_ns INTEGER NOT NULL, build_ns INTEGER NOT NULL,
+    files INTEGER NOT NULL, symbols INTEGER NOT NULL, sites INTEGER NOT NULL, symbol_names INTEGER NOT NULL,
+    last_file INTEGER NOT NULL, last_symbol INTEGER NOT NULL
+);
+CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+CREATE TABLE language (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+-- Names that symbols have come first, in order of their letters.
+CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+-- The names that are not in that order: those that no symbol had when the store was made, and those that came later.
+CREATE TABLE other_name (text TEXT NOT NULL COLLATE NOCASE, name INTEGER NOT NULL, PRIMARY KEY (text, name)) WITHOUT ROWID;
+-- The names of symbols in runs, the tops of all runs in one row, and the runs that have three letters: see `front_coding`. They stay as
+-- they were made.
+CREATE TABLE name_run (id INTEGER PRIMARY KEY, names BLOB NOT NULL);
+CREATE TABLE name_tops (id INTEGER PRIMARY KEY CHECK (id = 1), tops BLOB NOT NULL);
+CREATE TABLE name_gram (id INTEGER PRIMARY KEY, runs BLOB NOT NULL);
+-- Names of which the runs do not tell any more how many symbols have them and how often these are used.
+CREATE TABLE name_changed (name INTEGER PRIMARY KEY);
+-- What `index` knows of files that have changed since the store's segment was written, by key, in a form of its own; 0 stands for
+-- the repository.
+CREATE TABLE known (file INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE file (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL, language INTEGER, size INTEGER NOT NULL, modified_ns INTEGER NOT NULL,
+    hash BLOB, lines INTEGER NOT NULL, skipped INTEGER, flags INTEGER NOT NULL,
+    first_symbol INTEGER NOT NULL, symbols INTEGER NOT NULL, first_site INTEGER NOT NULL, sites INTEGER NOT NULL,
+    resolved INTEGER NOT NULL, likely INTEGER NOT NULL, ambiguous INTEGER NOT NULL, external INTEGER NOT NULL,
+    unresolved INTEGER NOT NULL, changed_ns INTEGER NOT NULL, inode INTEGER NOT NULL
+);
+-- The words of each file, see `model::words`.
+CREATE TABLE file_words (file INTEGER PRIMARY KEY, words BLOB NOT NULL);
+-- `traits` is visibility + 4 * kind + 128 * flags. Lines are counted from the first line. For `signature` see `columns`.
+CREATE TABLE symbol (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, name INTEGER NOT NULL, traits INTEGER NOT NULL, container INTEGER,
+    least INTEGER NOT NULL, most INTEGER NOT NULL, start_line INTEGER NOT NULL, start_column INTEGER NOT NULL,
+    more_lines INTEGER NOT NULL, end_column INTEGER NOT NULL, start_byte INTEGER NOT NULL, length INTEGER NOT NULL,
+    name_down INTEGER NOT NULL, name_column INTEGER NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL, refs INTEGER NOT NULL,
+    first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
+);
+-- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
+-- a set of candidates with a minus (ambiguous), a name (external), the variable or field that holds what is called (unresolved).
+CREATE TABLE site (
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, enclosing INTEGER, name INTEGER NOT NULL, mark INTEGER NOT NULL,
+    col INTEGER NOT NULL, target INTEGER
+);
+-- Many ambiguous sites have the same candidates; a set is stored once.
+CREATE TABLE candidate (list INTEGER NOT NULL, symbol INTEGER NOT NULL, PRIMARY KEY (list, symbol)) WITHOUT ROWID;
+CREATE TABLE site_file (site INTEGER PRIMARY KEY, file INTEGER NOT NULL);
+CREATE TABLE import (
+    file INTEGER NOT NULL, place INTEGER NOT NULL, module INTEGER NOT NULL, level INTEGER NOT NULL, item INTEGER,
+    line INTEGER NOT NULL, col INTEGER NOT NULL, target INTEGER, PRIMARY KEY (file, place)
+) WITHOUT ROWID;
+CREATE TABLE relation (
+    source INTEGER NOT NULL, kind INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY (source, kind, target)
+) WITHOUT ROWID;
+CREATE TABLE problem (
+    file INTEGER NOT NULL, place INTEGER NOT NULL, kind INTEGER NOT NULL, first_line INTEGER NOT NULL,
+    last_line INTEGER NOT NULL, PRIMARY KEY (file, place)
+) WITHOUT ROWID;
+-- Resolved and likely sites, and imports, that lead from one file to another.
+CREATE TABLE file_edge (
+    source INTEGER NOT NULL, target INTEGER NOT NULL, sites INTEGER NOT NULL, PRIMARY KEY (source, target)
+) WITHOUT ROWID;
+";
+
+/// The indexes. Each serves a statement of `statements`, as the snapshots of their plans show; `write::bulk` fills them.
+pub(in crate::store) const INDEXES: &str = "
+CREATE UNIQUE INDEX file_path ON file (path);
+CREATE INDEX symbol_name ON symbol (name);
+CREATE INDEX symbol_refs ON symbol (refs DESC) WHERE refs >= 16;
+CREATE INDEX symbol_container ON symbol (container) WHERE container IS NOT NULL;
+CREATE INDEX site_target ON site (target) WHERE mark & 7 != 3 AND target IS NOT NULL;
+CREATE INDEX site_open ON site (name) WHERE mark & 7 = 4;
+CREATE INDEX candidate_symbol ON candidate (symbol);
+CREATE INDEX import_target ON import (target) WHERE target IS NOT NULL;
+CREATE INDEX relation_target ON relation (target);
+";
+
+/// So often or more a symbol is referred to that is in the index of those that are used often.
+pub(in crate::store) const OFTEN: i64 = 16;
+
+/// Bits of `file.flags`.
+pub(in crate::store) mod file_flags {
+    /// The file says that it is generated.
+    pub(in crate::store) const GENERATED: i64 = 1;
+    /// The file is test code as a whole.
+    pub(in crate::store) const TEST: i64 = 2;
+}
+
+/// The words of `model`'s vocabularies: (id in table `word`, word). A vocabulary's words stand at its base plus their number;
+/// the views of `views` use the same bases.
+pub(in crate::store) fn words() -> impl Iterator<Item = (i64, &'static str)> {
+    fn numbered(base: i64, words: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (i64, &'static str)> {
+        (base..).zip(words)
+    }
+    numbered(100, SymbolKind::ALL.iter().map(|value| value.word()))
+        .chain(numbered(200, SiteKind::ALL.iter().map(|value| value.word())))
+        .chain(numbered(300, Verdict::ALL.iter().map(|value| value.word())))
+        .chain(numbered(400, Step::ALL.iter().map(|value| value.word())))
+        .chain(numbered(500, Visibility::ALL.iter().map(|value| value.word())))
+        .chain(numbered(600, RelationKind::ALL.iter().map(|value| value.word())))
+        .chain(numbered(700, SkipReason::ALL.iter().map(|value| value.word())))
+        .chain(numbered(800, ProblemKind::ALL.iter().map(|value| value.word())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_word_has_a_number_of_its_own() {
+        let words: Vec<_> = words().collect();
+        let ids: BTreeSet<_> = words.iter().map(|(id, _)| id).collect();
+        assert_eq!(ids.len(), words.len());
+        // The partial indexes and the statements name verdicts by number.
+        assert_eq!(
+            Verdict::ALL.iter().map(|verdict| verdict.word()).collect::<Vec<_>>(),
+            ["resolved", "likely", "ambiguous", "external", "unresolved"]
+        );
+    }
+}

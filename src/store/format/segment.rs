@@ -1,0 +1,246 @@
+//! The segment of a store: what a whole build worked out, so that a change need not work it out again. It is written once, and never
+//! changed: what is known otherwise since stands in the store (table `known`). It belongs to all generations of a store that have
+//! the same uid. Whatever is wrong with it, it is as if it were not there.
+//!
+//! After the head, which says where the index is, come pieces, each with a checksum. What stands in them is not looked into here.
+
+use std::fs::{self, File};
+use std::num::NonZeroUsize;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lru::LruCache;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::error::{StoreError, StoreErrorKind};
+use super::location::{SEGMENT_SUFFIX, WriterLock, with_ending};
+use super::rows::Identity;
+use crate::store::format::ownership;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"cographs");
+/// Magic, kind, uid, place of the index, checksum of all these.
+const HEAD_BYTES: usize = 48;
+/// The checksum before each piece.
+const PIECE_HEAD_BYTES: usize = 8;
+/// Pieces that are kept once they were read: neighbours are asked for one after the other.
+const KEPT_PIECES: NonZeroUsize = NonZeroUsize::new(32).expect("not zero");
+
+const READING: &str = "reading segment of store";
+const WRITING: &str = "writing segment of store";
+
+fn segment_of(store: &Path) -> PathBuf {
+    with_ending(store, SEGMENT_SUFFIX)
+}
+
+/// Where a piece stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placed {
+    start: u64,
+    bytes: u64,
+}
+
+impl Placed {
+    /// How many bytes it takes there.
+    pub fn bytes(self) -> u64 {
+        self.bytes
+    }
+
+    /// As numbers that can be kept: start and bytes.
+    pub fn to_numbers(self) -> (u64, u64) {
+        (self.start, self.bytes)
+    }
+
+    /// From numbers that were kept.
+    pub fn from_numbers(start: u64, bytes: u64) -> Self {
+        Self { start, bytes }
+    }
+}
+
+/// Adds the checksum.
+fn sealed(data: &[u8]) -> Vec<u8> {
+    [&xxh3_64(data).to_le_bytes(), data].concat()
+}
+
+/// The bytes at a place; none if they are not what was written.
+fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
+    // A place that is none says any size.
+    if placed.start.checked_add(placed.bytes)? > file.metadata().ok()?.len() {
+        return None;
+    }
+    let mut bytes = vec![0; usize::try_from(placed.bytes).ok()?];
+    file.read_exact_at(&mut bytes, placed.start).ok()?;
+    let (checksum, data) = bytes.split_first_chunk::<PIECE_HEAD_BYTES>()?;
+    (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
+}
+
+/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to say more.
+const MOST_OF_A_BYTE: usize = 255;
+
+/// What a compressed piece holds; none if it is not one.
+pub fn decompressed(data: &[u8]) -> Option<Vec<u8>> {
+    let size = u32::from_le_bytes(*data.first_chunk()?);
+    if usize::try_from(size).ok()? > data.len().saturating_mul(MOST_OF_A_BYTE) {
+        return None;
+    }
+    lz4_flex::block::decompress_size_prepended(data).ok()
+}
+
+/// A segment while it is being written. It is in place when it is published, or not at all.
+#[derive(Debug)]
+pub struct Draft {
+    temporary: PathBuf,
+    file: File,
+    /// Where the next piece goes.
+    end: Mutex<u64>,
+}
+
+impl Draft {
+    /// Begins one. What an interrupted writer has left behind goes.
+    pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
+        lock.remove_leftovers();
+        let temporary = with_ending(&lock.location().temporary_path(0), SEGMENT_SUFFIX);
+        let file = ownership::options().create(true).truncate(true).read(true).write(true).open(&temporary);
+        let file = file.map_err(|error| StoreError::from_io(WRITING, &temporary, &error))?;
+        Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
+    }
+
+    /// Adds a piece in compressed form, from any thread, in any order.
+    pub fn add(&self, piece: &[u8]) -> Result<Placed, StoreError> {
+        self.add_raw(&lz4_flex::block::compress_prepend_size(piece))
+    }
+
+    /// Adds a piece as it is: numbers without order in them do not get smaller.
+    pub fn add_raw(&self, piece: &[u8]) -> Result<Placed, StoreError> {
+        let bytes = sealed(piece);
+        let start = {
+            let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+            *end += bytes.len() as u64;
+            *end - bytes.len() as u64
+        };
+        self.file.write_all_at(&bytes, start).map_err(|error| StoreError::from_io(WRITING, &self.temporary, &error))?;
+        Ok(Placed { start, bytes: bytes.len() as u64 })
+    }
+
+    /// A piece that was added in compressed form.
+    pub fn piece(&self, placed: Placed) -> Result<Vec<u8>, StoreError> {
+        read_at(&self.file, placed).and_then(|data| decompressed(&data)).ok_or_else(|| {
+            let detail = "it is not what was written";
+            StoreError::new(StoreErrorKind::Corrupt, READING, &self.temporary, detail)
+        })
+    }
+
+    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the index.
+    pub fn publish(self, store: &Path, state: Identity, kind: u64, index: Placed) -> Result<(), StoreError> {
+        let target = segment_of(store);
+        let numbers = [MAGIC, kind, state.uid, index.start, index.bytes];
+        let mut head: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        head.extend(xxh3_64(&head).to_le_bytes());
+        // Not synced: what a loss of power leaves of it has the wrong checksums.
+        let published = self.file.write_all_at(&head, 0).and_then(|()| fs::rename(&self.temporary, &target));
+        published.map_err(|error| StoreError::from_io(WRITING, &target, &error))
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // Of one that is in place the name is gone; a leftover is removed by the next writer.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Gives a copy of a store the segment of the original, if that has one.
+pub(in crate::store) fn share(original: &Path, copy: &Path) {
+    let (from, to) = (segment_of(original), segment_of(copy));
+    // It never changes, so that two stores can have the same file. Without it, more has to be worked out again.
+    if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
+        tracing::debug!(%error, "a store is copied without its segment");
+    }
+}
+
+/// The segment of a store.
+#[derive(Debug)]
+pub struct Segment {
+    file: File,
+    index: Placed,
+    kept: Mutex<LruCache<u64, Arc<Vec<u8>>>>,
+}
+
+impl Segment {
+    /// That of the store with this uid in a file, with pieces of a kind; none if it has none.
+    pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
+        let file = File::open(segment_of(store)).ok()?;
+        let mut head = [0; HEAD_BYTES];
+        file.read_exact_at(&mut head, 0).ok()?;
+        let numbers: Vec<u64> =
+            head.chunks_exact(8).map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b))).collect();
+        let [MAGIC, of_kind, of_uid, start, bytes, checksum] = numbers[..] else { return None };
+        let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8]) && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
+        let kept = Mutex::new(LruCache::new(KEPT_PIECES));
+        (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self { file, index: Placed { start, bytes }, kept })
+    }
+
+    /// The index; none if it is damaged.
+    pub fn index(&self) -> Option<Vec<u8>> {
+        self.piece(self.index)
+    }
+
+    /// A piece that was added in compressed form; none if it is damaged.
+    pub fn piece(&self, placed: Placed) -> Option<Vec<u8>> {
+        decompressed(&read_at(&self.file, placed)?)
+    }
+
+    /// The same, kept for those who ask for it next.
+    pub fn kept_piece(&self, placed: Placed) -> Option<Arc<Vec<u8>>> {
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(piece) = kept().get(&placed.start) {
+            return Some(Arc::clone(piece));
+        }
+        let piece = Arc::new(self.piece(placed)?);
+        kept().put(placed.start, Arc::clone(&piece));
+        Some(piece)
+    }
+
+    /// A piece that was added as it is; none if it is damaged.
+    pub fn raw(&self, placed: Placed) -> Option<Vec<u8>> {
+        read_at(&self.file, placed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Location;
+    use std::time::Duration;
+
+    #[test]
+    fn a_segment_gives_what_was_written_or_nothing() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let location = Location::at(directory.path().to_path_buf(), directory.path().to_path_buf());
+        let lock = location.lock(Duration::ZERO).expect("nobody else writes");
+        let store = location.generation_path(1);
+        let identity = Identity { uid: 7, generation: 1 };
+        let draft = Draft::begin(&lock).expect("room");
+        let one = draft.add(&b"piece ".repeat(100)).expect("room");
+        let two = draft.add_raw(b"raw").expect("room");
+        let index = draft.add(b"index").expect("room");
+        assert!(one.bytes() < 600 && draft.piece(one).expect("it was added") == b"piece ".repeat(100));
+        draft.publish(&store, identity, 3, index).expect("room");
+
+        assert!(Segment::open(&store, 8, 3).is_none() && Segment::open(&store, 7, 4).is_none(), "another store or kind");
+        let segment = Segment::open(&store, 7, 3).expect("it was published");
+        let (start, bytes) = two.to_numbers();
+        assert_eq!(segment.raw(Placed::from_numbers(start, bytes)).as_deref(), Some(&b"raw"[..]));
+        assert_eq!((segment.index().as_deref(), segment.piece(one)), (Some(&b"index"[..]), Some(b"piece ".repeat(100))));
+        share(&store, &location.generation_path(2));
+        let path = segment_of(&store);
+        let whole = fs::metadata(&path).expect("it is there").len();
+
+        let file = File::options().write(true).open(&path).expect("it is there");
+        file.write_all_at(b"x", start + PIECE_HEAD_BYTES as u64).expect("room");
+        assert_eq!((segment.raw(two), segment.piece(one).is_some()), (None, true), "damage costs what it is in");
+        file.set_len(whole - 1).expect("it can be cut");
+        assert!(Segment::open(&store, 7, 3).is_none(), "it is cut short");
+        assert!(Segment::open(&location.generation_path(2), 7, 3).is_none(), "and so is what shares it");
+    }
+}

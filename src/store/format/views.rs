@@ -1,0 +1,191 @@
+//! The views for `sql`: what a person may rely on, described column by column. The tables below them may change.
+
+/// A view with its description.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// What a row is.
+    pub about: &'static str,
+    /// Its columns: name and meaning.
+    pub columns: &'static [(&'static str, &'static str)],
+    /// How it is made.
+    pub(super) definition: &'static str,
+}
+
+/// A symbol's signature, which is stored without its name: see `columns`.
+macro_rules! signature {
+    () => {
+        "CASE WHEN s.signature LIKE char(2) || '%' THEN substr(s.signature, 2) ELSE replace(s.signature, char(1), n.text) END"
+    };
+}
+
+/// The same for a test.
+#[cfg(test)]
+pub(super) const SIGNATURE: &str = signature!();
+
+/// Every view.
+pub const VIEWS: &[View] = &[
+    View {
+        name: "files",
+        about: "every file that the walk met",
+        columns: &[
+            ("id", "key"),
+            ("path", "relative path"),
+            ("language", "language, or null"),
+            ("size", "bytes"),
+            ("lines", "lines"),
+            ("skipped", "why it was not indexed, or null"),
+            ("generated", "1 if it says that it is generated"),
+            ("test", "1 if it is test code as a whole"),
+            ("symbols", "symbols it defines"),
+            ("resolved", "sites with a proven target"),
+            ("likely", "sites with a target by heuristic"),
+            ("ambiguous", "sites with several candidates"),
+            ("external", "sites that lead out of the repository"),
+            ("unresolved", "sites of which nothing is known"),
+        ],
+        definition: "
+            SELECT f.id, f.path, l.name AS language, f.size, f.lines, w.text AS skipped, f.flags & 1 AS generated,
+                   f.flags >> 1 & 1 AS test, f.symbols, f.resolved, f.likely, f.ambiguous, f.external, f.unresolved
+            FROM file f LEFT JOIN language l ON l.id = f.language LEFT JOIN word w ON w.id = 700 + f.skipped",
+    },
+    View {
+        name: "symbols",
+        about: "every definition and declaration",
+        columns: &[
+            ("id", "key"),
+            ("name", "own name"),
+            ("kind", "function, method, class, ..."),
+            ("path", "file"),
+            ("language", "language of the file"),
+            ("line", "first line"),
+            ("end_line", "last line"),
+            ("container_id", "the symbol it is written inside of, or null"),
+            ("container", "that symbol's own name, or null"),
+            ("visibility", "public, internal, protected, private"),
+            ("exported", "1 if visible outside its file"),
+            ("test", "1 if test code"),
+            ("signature", "header on one line"),
+            ("doc", "first paragraph of its documentation"),
+            ("refs", "sites that certainly or likely lead to it"),
+            ("file_id", "key of the file"),
+        ],
+        definition: concat!("
+            SELECT s.id, n.text AS name, k.text AS kind, f.path, l.name AS language, s.start_line AS line,
+                   s.start_line + s.more_lines AS end_line, s.container AS container_id, cn.text AS container, v.text AS visibility,
+                   s.traits >> 7 & 1 AS exported, s.traits >> 8 & 1 AS test, ", signature!(), " AS signature,
+                   s.doc, s.refs, s.file AS file_id
+            FROM symbol s JOIN name n ON n.id = s.name JOIN word k ON k.id = 100 + (s.traits >> 2 & 31) JOIN file f ON f.id = s.file
+            LEFT JOIN language l ON l.id = f.language LEFT JOIN word v ON v.id = 500 + (s.traits & 3)
+            LEFT JOIN symbol c ON c.id = s.container LEFT JOIN name cn ON cn.id = c.name"),
+    },
+    View {
+        name: "refs",
+        about: "every site: one place where a name is used",
+        columns: &[
+            ("id", "key"),
+            ("path", "file"),
+            ("line", "line"),
+            ("col", "column in bytes, from 0"),
+            ("kind", "call, construct, read, write, type, import, inherit, implement, decorate"),
+            ("name", "name as written"),
+            ("verdict", "resolved, likely, ambiguous, external, unresolved"),
+            ("step", "what decided that, or why nothing could"),
+            ("from_id", "the symbol around it, or null"),
+            ("to_id", "the symbol it leads to, or null; of an unresolved call, the variable or field that holds the function"),
+            ("external", "qualified name outside the repository, or null"),
+            ("file_id", "key of the file"),
+        ],
+        definition: "
+            SELECT s.id, f.path, s.mark >> 12 AS line, s.col, k.text AS kind, n.text AS name, v.text AS verdict, t.text AS step,
+                   s.enclosing AS from_id, CASE WHEN s.mark & 7 IN (0, 1, 4) THEN s.target END AS to_id, e.text AS external,
+                   s.file AS file_id
+            FROM site s JOIN file f ON f.id = s.file JOIN word k ON k.id = 200 + (s.mark >> 3 & 15)
+            JOIN name n ON n.id = s.name JOIN word v ON v.id = 300 + (s.mark & 7) JOIN word t ON t.id = 400 + (s.mark >> 7 & 31)
+            LEFT JOIN name e ON s.mark & 7 = 3 AND e.id = s.target",
+    },
+    View {
+        name: "calls",
+        about: "every call or construction with one target, certain or likely",
+        columns: &[
+            ("caller_id", "the symbol around the call, or null at the top of a file"),
+            ("caller", "its name"),
+            ("callee_id", "the symbol called"),
+            ("callee", "its name"),
+            ("path", "file of the call"),
+            ("line", "line of the call"),
+            ("verdict", "resolved or likely"),
+            ("callee_path", "file of the callee"),
+        ],
+        definition: "
+            SELECT s.enclosing AS caller_id, rn.text AS caller, s.target AS callee_id, en.text AS callee, f.path,
+                   s.mark >> 12 AS line, CASE s.mark & 7 WHEN 0 THEN 'resolved' ELSE 'likely' END AS verdict, ef.path AS callee_path
+            FROM site s JOIN file f ON f.id = s.file JOIN symbol e ON e.id = s.target JOIN name en ON en.id = e.name
+            JOIN file ef ON ef.id = e.file LEFT JOIN symbol r ON r.id = s.enclosing LEFT JOIN name rn ON rn.id = r.name
+            WHERE s.mark & 7 <= 2 AND s.mark & 7 <= 1 AND (s.mark >> 3 & 15) <= 1",
+    },
+    View {
+        name: "candidates",
+        about: "what an ambiguous site may lead to: one row for each site and candidate",
+        columns: &[("site_id", "key in refs"), ("symbol_id", "key in symbols")],
+        definition: "
+            SELECT s.id AS site_id, c.symbol AS symbol_id FROM site s JOIN candidate c ON c.list = -s.target
+            WHERE s.mark & 7 = 2",
+    },
+    View {
+        name: "imports",
+        about: "every import",
+        columns: &[
+            ("path", "file"),
+            ("line", "line"),
+            ("module", "module as written"),
+            ("level", "levels up a relative import starts"),
+            ("item", "item taken from it, or null"),
+            ("target", "file it leads to, or null"),
+        ],
+        definition: "
+            SELECT f.path, i.line, m.text AS module, i.level, n.text AS item, t.path AS target
+            FROM import i JOIN file f ON f.id = i.file JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item
+            LEFT JOIN file t ON t.id = i.target",
+    },
+    View {
+        name: "relations",
+        about: "overrides, inherits, implements, defines: from one symbol to another",
+        columns: &[
+            ("kind", "the relation"),
+            ("from_id", "who overrides, derives, implements or defines"),
+            ("to_id", "who is overridden, derived from, implemented or declared"),
+        ],
+        definition: "
+            SELECT w.text AS kind, r.source AS from_id, r.target AS to_id
+            FROM relation r JOIN word w ON w.id = 600 + r.kind",
+    },
+    View {
+        name: "problems",
+        about: "regions of files that are incomplete",
+        columns: &[("path", "file"), ("kind", "what is wrong"), ("first_line", "first line"), ("last_line", "last line")],
+        definition: "
+            SELECT f.path, w.text AS kind, p.first_line, p.last_line
+            FROM problem p JOIN file f ON f.id = p.file JOIN word w ON w.id = 800 + p.kind",
+    },
+    View {
+        name: "file_edges",
+        about: "how one file depends on another",
+        columns: &[
+            ("source", "the file that uses"),
+            ("target", "the file that is used"),
+            ("sites", "certain and likely sites, and imports"),
+        ],
+        definition: "
+            SELECT a.path AS source, b.path AS target, e.sites
+            FROM file_edge e JOIN file a ON a.id = e.source JOIN file b ON b.id = e.target",
+    },
+];
+
+impl View {
+    /// The statement that makes it.
+    pub(in crate::store) fn create(&self) -> String {
+        format!("CREATE VIEW {} AS {}", self.name, self.definition)
+    }
+}

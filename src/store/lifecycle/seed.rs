@@ -1,0 +1,115 @@
+//! A repository that is new here may be one that is known: it was moved, or it is another check-out of the same. Then it starts
+//! from the store of that one, and what differs is taken in as any change is.
+
+use std::fs::{self, File};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::model::cancel::CancelToken;
+use crate::store::format::error::{StoreError, StoreErrorKind};
+use crate::store::format::location::{Location, WriterLock};
+use crate::store::format::rows::FileRow;
+use crate::store::format::statements;
+use crate::store::lifecycle::quota;
+use crate::store::read::connection::Store;
+
+/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are soon indexed.
+const SAMPLE: usize = 64;
+const LEAST: usize = 10;
+/// Of ten of them, so many must be there.
+const OF_TEN: usize = 8;
+
+/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says whether it has a file like
+/// that one. A store whose own root is gone is taken away from there. True if there is a store now.
+pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
+    let location = lock.location();
+    let Some(cache) = location.directory().parent() else { return Ok(false) };
+    let mut best: Option<Candidate> = None;
+    for other in quota::locations(cache)? {
+        if other.directory() == location.directory() {
+            continue;
+        }
+        // One that cannot be read is no store to start from.
+        let Ok(candidate) = likeness(other, &has) else { continue };
+        if candidate.of_ten >= OF_TEN && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten) {
+            best = Some(candidate);
+        }
+    }
+    let Some(Candidate { place: other, root, generation, .. }) = best else { return Ok(false) };
+    // Its writer may be about to replace it.
+    let Ok(theirs) = other.lock(Duration::ZERO) else { return Ok(false) };
+    take_over(&other.generation_path(generation), lock, generation)?;
+    if root.symlink_metadata().is_err() {
+        theirs.remove_all();
+    }
+    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts from the store of another");
+    Ok(true)
+}
+
+/// A store to start from.
+struct Candidate {
+    place: Location,
+    root: PathBuf,
+    generation: u64,
+    /// Of ten of its files, how many the repository has.
+    of_ten: usize,
+}
+
+fn likeness(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
+    let store = Arc::new(Store::open_newest(&place)?);
+    let root = store.meta().root.clone();
+    let generation = store.version().generation;
+    let files = store.snapshot(&CancelToken::new())?.files()?;
+    let sample: Vec<&FileRow> = files.iter().filter(|file| file.hash != 0).collect();
+    let step = sample.len().div_ceil(SAMPLE).max(1);
+    let (mut looked, mut found) = (0, 0);
+    for file in sample.into_iter().step_by(step) {
+        looked += 1;
+        found += usize::from(has(file));
+    }
+    let of_ten = if looked < LEAST { 0 } else { found * 10 / looked };
+    Ok(Candidate { place, root, generation, of_ten })
+}
+
+/// Has everything that was written to a store in its file. Nobody writes it meanwhile.
+fn settle(store: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_sqlite("copying store", store, &error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
+    let is_busy: bool = connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
+    if is_busy {
+        let detail = "it is being read in an earlier state";
+        return Err(StoreError::new(StoreErrorKind::Locked, "copying store", store, detail));
+    }
+    Ok(())
+}
+
+/// Puts a copy of a store in place, as one of the repository of `lock`.
+fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
+    let location = lock.location();
+    let temporary = location.temporary_path(generation);
+    let failed = |error: std::io::Error| StoreError::from_io("copying store", &temporary, &error);
+    settle(store)?;
+    // Shares the blocks where the file system can.
+    fs::copy(store, &temporary).map_err(failed)?;
+    // A copy has the permissions of what it was made from.
+    fs::set_permissions(&temporary, PermissionsExt::from_mode(0o600)).map_err(failed)?;
+    let renamed = || -> rusqlite::Result<()> {
+        let connection = Connection::open(&temporary)?;
+        connection.execute_batch(statements::WRITER_SETTINGS)?;
+        connection.prepare(statements::SET_ROOT.text())?.execute(params![location.root().as_os_str().as_bytes()])?;
+        connection.execute_batch(statements::SHARED_SETTINGS)?;
+        connection.close().map_err(|(_, error)| error)
+    };
+    renamed().map_err(|error| StoreError::from_sqlite("copying store", &temporary, &error))?;
+    File::open(&temporary).and_then(|file| file.sync_all()).map_err(failed)?;
+    let own = location.generation_path(generation);
+    crate::store::build::put_in_place(&temporary, &own, location.directory())?;
+    crate::store::format::segment::share(store, &own);
+    Ok(())
+}

@@ -1,0 +1,222 @@
+//! The way to names that are wanted: which runs of names may have them, by letters and by what their names begin with, and one run after
+//! the other, those first in which a name is used most. So a question for the best names ends before it has seen all of them. Knows
+//! nothing of how well a name fits.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::names::NameEntry;
+use crate::store::format::error::{StoreError, StoreErrorKind};
+use crate::store::format::front_coding::{self, Run};
+use crate::store::format::rows::NameKey;
+use crate::store::format::statements;
+use crate::store::name_index::filter::{NameParts, Sieve};
+use crate::store::read::connection::Snapshot;
+use crate::store::read::name_cache::{NameRuns, RunTops, look};
+
+/// A walk through names, run by run; none is visited twice.
+pub struct NameWalk<'s> {
+    snapshot: &'s Snapshot,
+    tops: &'s RunTops,
+    /// The names of which the runs do not tell any more what they come to, and whether a symbol still has them.
+    changed: FxHashMap<u32, bool>,
+    /// The runs that have such names: how often these are used is not known.
+    unsure: NameRuns,
+    visited: NameRuns,
+    left: usize,
+}
+
+impl<'s> NameWalk<'s> {
+    fn new(snapshot: &'s Snapshot, at_most: usize) -> Result<Self, StoreError> {
+        let changed: Vec<(u32, bool)> = snapshot.all(statements::CHANGED_NAMES, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let tops = snapshot.run_tops()?;
+        let none = NameRuns::none(tops.most.len());
+        let mut unsure = none.clone();
+        changed.iter().for_each(|(key, _)| unsure.add((key.saturating_sub(1) / front_coding::RUN) as usize));
+        Ok(Self { snapshot, tops, changed: changed.into_iter().collect(), unsure, visited: none, left: at_most })
+    }
+
+    /// Begins again, with at most so many runs: each may be visited once more.
+    pub fn begin_again(&mut self, at_most: usize) {
+        self.visited = NameRuns::none(self.tops.most.len());
+        self.left = at_most;
+    }
+
+    /// The runs that may have the wanted names.
+    pub fn runs_with(&self, wanted: &NameParts) -> Result<NameRuns, StoreError> {
+        let mut runs = NameRuns::none(self.tops.most.len());
+        for parts in &wanted.alternatives {
+            let mut with_all = NameRuns::every(self.tops.most.len());
+            let mut grams: Vec<u32> = parts.iter().flat_map(|part| front_coding::grams_of(part)).collect();
+            grams.sort_unstable();
+            grams.dedup();
+            for gram in grams {
+                with_all = with_all.and(&*self.runs_with_gram(gram)?);
+            }
+            runs = runs.or(&with_all);
+        }
+        for beginning in &wanted.beginnings {
+            // Names that begin alike stand beside each other.
+            let (first, end) = (self.snapshot.first_name_from(beginning)?, self.snapshot.first_name_after(beginning)?);
+            if first < end {
+                ((first - 1) / front_coding::RUN..=(end - 2) / front_coding::RUN).for_each(|run| runs.add(run as usize));
+            }
+        }
+        Ok(runs)
+    }
+
+    fn runs_with_gram(&self, gram: u32) -> Result<Arc<NameRuns>, StoreError> {
+        let kept = &self.snapshot.store().kept_names().lists;
+        if let Some(runs) = look(kept).get(&gram) {
+            return Ok(Arc::clone(runs));
+        }
+        let mut runs = NameRuns::none(self.tops.most.len());
+        let mut whole = Some(());
+        self.snapshot.visit(statements::NAME_GRAM, [gram], |row| {
+            whole = front_coding::visit_list(row.get_ref(0)?.as_blob()?, |run| runs.add(run as usize));
+            Ok(false)
+        })?;
+        whole.ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
+        let runs = Arc::new(runs);
+        look(kept).put(gram, Arc::clone(&runs));
+        Ok(runs)
+    }
+
+    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all names of a run begin with, in lower case,
+    /// and how many of its first bytes are those of what it was given before.
+    pub fn beginning(&self, runs: &NameRuns, mut may_begin: impl FnMut(&str, usize) -> bool) -> NameRuns {
+        let mut kept = NameRuns::none(self.tops.most.len());
+        let mut before = "";
+        for run in runs.iter() {
+            let beginning = self.tops.beginning(run);
+            let shared = beginning.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+            if may_begin(beginning, shared) {
+                kept.add(run);
+            }
+            before = beginning;
+        }
+        kept
+    }
+
+    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false. Before each run `is_enough` is asked whether
+    /// to go on, with the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
+    pub fn visit(
+        &mut self,
+        wanted: &NameParts,
+        runs: &NameRuns,
+        mut is_enough: impl FnMut(u32) -> bool,
+        mut visit: impl FnMut(&NameEntry<'_>) -> bool,
+    ) -> Result<bool, StoreError> {
+        let most_in = |run: usize| match self.unsure.has(run) {
+            true => u32::MAX,
+            false => self.tops.most.get(run).copied().unwrap_or_default(),
+        };
+        let mut order: Vec<(Reverse<u32>, usize)> =
+            runs.iter().filter(|run| !self.visited.has(*run)).map(|run| (Reverse(most_in(run)), run)).collect();
+        // Of those for which there is no time the order does not matter, but for that of the first.
+        if self.left < order.len() {
+            order.select_nth_unstable(self.left);
+            order.truncate(self.left + 1);
+        }
+        order.sort_unstable();
+        let sieve = Sieve::new(wanted);
+        for (Reverse(most), run) in order {
+            if self.left == 0 || is_enough(most) {
+                return Ok(false);
+            }
+            self.left -= 1;
+            self.visited.add(run);
+            if !self.visit_run(&sieve, run, &mut visit)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn run(&self, at: usize) -> Result<Arc<Run>, StoreError> {
+        let kept = &self.snapshot.store().kept_names().runs;
+        if let Some(run) = look(kept).get(&at) {
+            return Ok(Arc::clone(run));
+        }
+        let mut run = None;
+        self.snapshot.visit(statements::NAME_RUN, [at + 1], |row| {
+            run = Run::read(row.get_ref(0)?.as_blob()?);
+            Ok(false)
+        })?;
+        let run = Arc::new(run.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))?);
+        look(kept).put(at, Arc::clone(&run));
+        Ok(run)
+    }
+
+    fn visit_run(&self, sieve: &Sieve, at: usize, visit: &mut impl FnMut(&NameEntry<'_>) -> bool) -> Result<bool, StoreError> {
+        let run = self.run(at)?;
+        let mut picked = sieve.pick(&run);
+        // What the names since the one that was handed out last share with the ones before them.
+        let (mut next, mut shared) = (0, usize::MAX);
+        while picked != 0 {
+            let place = picked.trailing_zeros() as usize;
+            picked &= picked - 1;
+            let since = (next..=place).filter_map(|place| run.entry(place)).map(|entry| entry.shared);
+            (next, shared) = (place + 1, since.fold(shared, usize::min));
+            let Some(entry) = run.entry(place) else { continue };
+            // There are not more names than keys.
+            let key = u32::try_from(at * front_coding::RUN as usize + place + 1).unwrap_or(u32::MAX);
+            let figures = match self.changed.get(&key) {
+                None => Some((entry.symbols, entry.references)),
+                Some(true) => None,
+                // No symbol has it any more.
+                Some(false) => continue,
+            };
+            if !visit(&NameEntry { key: NameKey(key), text: entry.text, shared, figures }) {
+                return Ok(false);
+            }
+            shared = usize::MAX;
+        }
+        Ok(true)
+    }
+
+    /// Hands all names that came after the runs were made to `visit`, until it says stop by false.
+    pub fn visit_later(&self, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+        self.snapshot.visit(statements::LATER_SYMBOL_NAMES, [], |row| {
+            let key = NameKey(row.get(0)?);
+            Ok(visit(&NameEntry { key, text: row.get_ref(1)?.as_str()?, shared: 0, figures: None }))
+        })
+    }
+}
+
+impl Snapshot {
+    /// A walk through at most so many runs of names.
+    pub fn walk_names(&self, at_most: usize) -> Result<NameWalk<'_>, StoreError> {
+        NameWalk::new(self, at_most)
+    }
+
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: names that came
+    /// after the runs were made are all handed out.
+    pub fn visit_names(&self, wanted: &NameParts, mut visit: impl FnMut(&NameEntry<'_>) -> bool) -> Result<(), StoreError> {
+        let mut walk = self.walk_names(usize::MAX)?;
+        let runs = walk.runs_with(wanted)?;
+        if walk.visit(wanted, &runs, |_| false, &mut visit)? { walk.visit_later(visit) } else { Ok(()) }
+    }
+
+    fn run_tops(&self) -> Result<&RunTops, StoreError> {
+        let kept = &self.store().kept_names().tops;
+        if let Some(known) = kept.get() {
+            return Ok(known);
+        }
+        let mut tops = RunTops::default();
+        let packed = self.one(statements::NAME_TOPS, [], |row| row.get::<_, Vec<u8>>(0))?.unwrap_or_default();
+        let whole = front_coding::visit_tops(&packed, |beginning, uses| {
+            tops.beginnings.push_str(beginning);
+            tops.ends.push(tops.beginnings.len());
+            tops.most.push(uses);
+        });
+        whole.ok_or_else(|| damaged(self, "the tops of runs cannot be read"))?;
+        Ok(kept.get_or_init(|| tops))
+    }
+}
+
+fn damaged(snapshot: &Snapshot, what: &str) -> StoreError {
+    StoreError::new(StoreErrorKind::Corrupt, "reading store", snapshot.store().path(), what)
+}

@@ -1,0 +1,446 @@
+//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::order::KeyOrder;
+use crate::faults::{Fault, planted};
+use crate::model::RepoPath;
+use crate::model::cancel::CancelToken;
+use crate::model::graph::FileStamp;
+use crate::store::format::error::{StoreError, StoreErrorKind};
+use crate::store::format::location::{LOCK_FILE, Location, Version, with_ending};
+use crate::store::format::rows::{FileRow, Identity, Meta};
+use crate::store::format::schema::{APPLICATION_ID, FORMAT};
+use crate::store::read::control::{self, Control};
+use crate::store::read::name_cache::KeptNames;
+use crate::store::read::path_table::PathTable;
+use crate::store::read::site_cache::KeptSites;
+
+/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each has
+/// a cache of pages for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
+const KEPT_CONNECTIONS: usize = 4;
+
+/// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
+const LOOKS: usize = 5;
+
+/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take a tenth of a second.
+const STEPS_BETWEEN_LOOKS: i32 = 50;
+/// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    version: Version,
+    meta: Meta,
+    bytes: u64,
+    idle: Mutex<Idle>,
+    /// The paths of the state that was asked for last.
+    paths: Mutex<Option<(Identity, Arc<PathTable>)>>,
+    /// The order of the state that was asked for last.
+    order: Mutex<Option<(Identity, Arc<KeyOrder>)>>,
+    /// What was read of the names lately.
+    names: KeptNames,
+    sites: KeptSites,
+}
+
+/// Connections that wait for a question; the one that was used last is taken first.
+#[derive(Debug)]
+struct Idle {
+    readers: Vec<Reader>,
+    /// So many have waited all the time since spare ones were let go last.
+    unneeded: usize,
+}
+
+/// A connection with the switches that its callbacks look at.
+#[derive(Debug)]
+struct Reader {
+    connection: Connection,
+    control: Arc<Control>,
+    /// Keeps writers away from a store that is read without the files beside it; for one question only.
+    alone: Option<File>,
+}
+
+/// Connections of a store that end when this is dropped. It does not keep the store.
+#[derive(Debug)]
+pub(super) struct Spare {
+    _readers: Vec<Reader>,
+}
+
+impl Store {
+    /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
+    /// error is that of the newest, or `Missing`.
+    pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
+        let mut looks_left = LOOKS;
+        loop {
+            let mut first_failure = None;
+            for generation in location.generations()? {
+                match Self::open(location, generation) {
+                    Ok(store) => return Ok(store),
+                    Err(error) => first_failure = first_failure.or(Some(error)),
+                }
+            }
+            looks_left -= 1;
+            match first_failure {
+                // It was superseded and removed since the directory was looked at: there is a newer one by now.
+                Some(error) if error.kind == StoreErrorKind::Missing && looks_left > 0 => {}
+                Some(error) => return Err(error),
+                None => {
+                    let detail = "there is no store of this repository yet";
+                    return Err(StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail));
+                }
+            }
+        }
+    }
+
+    /// Opens one generation.
+    pub fn open(location: &Location, generation: u64) -> Result<Self, StoreError> {
+        let path = location.generation_path(generation);
+        // Before the file is opened: if it is replaced in between, the version is out of date and the store is opened again.
+        let version = location.version(generation)?;
+        let bytes = check_header(&path)?;
+        let reader = Reader::open(&path)?;
+        let meta = crate::store::read::meta::meta(&reader.connection)
+            .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
+        let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
+        let idle = Mutex::new(Idle { readers, unneeded: 0 });
+        Ok(Self {
+            path,
+            version,
+            meta,
+            bytes,
+            idle,
+            paths: Mutex::default(),
+            order: Mutex::default(),
+            names: KeptNames::default(),
+            sites: KeptSites::default(),
+        })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What the file was when it was opened.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    /// What the store says about itself.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Which store and state.
+    pub fn identity(&self) -> Identity {
+        self.meta.identity
+    }
+
+    /// Size of the file when it was opened.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The paths of a state, if they are known.
+    pub(super) fn known_paths(&self, state: Identity) -> Option<Arc<PathTable>> {
+        let known = self.paths.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(of, _)| *of == state).map(|(_, paths)| Arc::clone(paths))
+    }
+
+    /// Keeps the paths of a state for the next question.
+    pub(super) fn keep_paths(&self, state: Identity, paths: Arc<PathTable>) {
+        *self.paths.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, paths));
+    }
+
+    /// The order of a state, if it is known.
+    pub(super) fn known_order(&self, state: Identity) -> Option<Arc<KeyOrder>> {
+        let known = self.order.lock().unwrap_or_else(PoisonError::into_inner);
+        known.as_ref().filter(|(of, _)| *of == state).map(|(_, order)| Arc::clone(order))
+    }
+
+    /// Keeps the order of a state for the next question.
+    pub(super) fn keep_order(&self, state: Identity, order: Arc<KeyOrder>) {
+        *self.order.lock().unwrap_or_else(PoisonError::into_inner) = Some((state, order));
+    }
+
+    /// What was read of the names lately.
+    pub(in crate::store) fn kept_names(&self) -> &KeptNames {
+        &self.names
+    }
+
+    /// The sites that lead to symbols that very much leads to.
+    pub(super) fn kept_sites(&self) -> &KeptSites {
+        &self.sites
+    }
+
+    /// Whether both are the same state in the same file.
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        self.version == other.version && self.identity() == other.identity()
+    }
+
+    /// A view of the store for one question, which `cancel` stops.
+    pub fn snapshot(self: &Arc<Self>, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
+        let take = || self.idle().take();
+        let mut kept = take();
+        while kept.is_none() && planted(Fault::OneConnection) {
+            std::thread::yield_now();
+            kept = take();
+        }
+        let reader = match kept {
+            Some(reader) => reader,
+            None => Reader::open(&self.path)?,
+        };
+        let failed = |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
+        reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
+        // The transaction begins with the first read: number and rows are of one state.
+        let meta = crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
+        if meta.identity.uid != self.meta.identity.uid {
+            let detail = "the file was replaced while it was open";
+            return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
+        }
+        reader.control.set_cancel(Some(cancel.clone()));
+        let (reading, asked) = (Cell::default(), RefCell::default());
+        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading, asked, _lease: None })
+    }
+
+    /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
+    pub(super) fn take_spare(&self) -> Spare {
+        Spare { _readers: self.idle().take_spare() }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Idle> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the whole file and says what is wrong with it, if anything is.
+    pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
+        let snapshot = self.snapshot(cancel)?;
+        let verdict = crate::store::read::meta::integrity(snapshot.connection())
+            .map_err(|error| StoreError::from_sqlite("checking store", &self.path, &error))?;
+        if verdict == "ok" {
+            return Ok(());
+        }
+        Err(StoreError::new(StoreErrorKind::Corrupt, "checking store", &self.path, verdict))
+    }
+}
+
+impl Idle {
+    fn take(&mut self) -> Option<Reader> {
+        let reader = self.readers.pop();
+        self.unneeded = self.unneeded.min(self.readers.len());
+        reader
+    }
+
+    /// Gives the connection back if enough are kept.
+    fn put(&mut self, reader: Reader) -> Option<Reader> {
+        if self.readers.len() >= KEPT_CONNECTIONS {
+            return Some(reader);
+        }
+        self.readers.push(reader);
+        None
+    }
+
+    fn take_spare(&mut self) -> Vec<Reader> {
+        // The ones at the front were taken least.
+        let spare = self.unneeded.min(self.readers.len().saturating_sub(1));
+        let taken = self.readers.drain(..spare).collect();
+        self.unneeded = self.readers.len();
+        taken
+    }
+}
+
+impl Reader {
+    fn open(path: &Path) -> Result<Self, StoreError> {
+        // A deleted store is an error, not an empty file in its place: nothing is created.
+        Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
+            // To share a store takes files beside it. Where nobody may make them, it is read without.
+            let cannot_share = matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
+            match cannot_share.then(|| keep_writers_away(path)).flatten() {
+                Some(lock) => Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock)).map_err(|_| error),
+                None => Err(error),
+            }
+        })
+    }
+
+    fn open_as(path: &Path, more: OpenFlags, alone: Option<File>) -> Result<Self, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
+        let control = Arc::new(Control::default());
+        configure(&connection).map_err(failed)?;
+        let (seen, mut look) = (Arc::clone(&control), 0_u32);
+        let should_stop = move || {
+            look = look.wrapping_add(1);
+            seen.should_stop(look)
+        };
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(should_stop)).map_err(failed)?;
+        control::install(&mut connection, &control).map_err(failed)?;
+        // The first read is where a store that cannot be shared says so.
+        crate::store::read::meta::meta(&connection).map_err(failed)?;
+        Ok(Self { connection, control, alone })
+    }
+}
+
+/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written what is only in the log.
+fn keep_writers_away(path: &Path) -> Option<File> {
+    let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
+    lock.try_lock_shared().ok()?;
+    let is_logged = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    (!is_logged).then_some(lock)
+}
+
+/// The name for a file that nobody changes while it is read.
+fn as_it_is(path: &Path) -> PathBuf {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
+    let bytes = path.as_os_str().as_bytes().iter();
+    let name: String =
+        bytes.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    PathBuf::from(format!("file:{name}?immutable=1"))
+}
+
+/// How a connection reads.
+pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(64);
+    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with partial indexes again for
+    // each value that is bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    // A file may come from elsewhere: what its schema calls must be harmless.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.execute_batch(crate::store::format::statements::READER_SETTINGS)
+}
+
+/// The file of changes that are not carried over yet.
+pub(in crate::store) fn log_of(path: &Path) -> PathBuf {
+    with_ending(path, "-wal")
+}
+
+/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.
+/// Gives the size of the file.
+fn check_header(path: &Path) -> Result<u64, StoreError> {
+    let attempt = "opening store";
+    let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
+    let io = |error| StoreError::from_io(attempt, path, &error);
+    let mut file = File::open(path).map_err(io)?;
+    let bytes = file.metadata().map_err(io)?.len();
+    let mut header = [0_u8; 100];
+    if bytes < 100 {
+        return wrong(StoreErrorKind::Corrupt, format!("{bytes} bytes are no store"));
+    }
+    file.read_exact(&mut header).map_err(io)?;
+    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    if !header.starts_with(b"SQLite format 3\0") {
+        return wrong(StoreErrorKind::Foreign, "it is no SQLite file".to_owned());
+    }
+    if number(68) != APPLICATION_ID.unsigned_abs() {
+        return wrong(StoreErrorKind::Foreign, "it belongs to another application".to_owned());
+    }
+    if number(60) != FORMAT {
+        return wrong(StoreErrorKind::OtherVersion, format!("its format is {}, ours is {FORMAT}", number(60)));
+    }
+    let page_size = match u32::from(header[16]) << 8 | u32::from(header[17]) {
+        1 => 65_536,
+        size => size,
+    };
+    let wanted = u64::from(number(28)) * u64::from(page_size);
+    // While changes are carried over from the log, the header may run ahead of the file.
+    let has_log = fs::metadata(log_of(path)).is_ok_and(|log| log.len() > 0);
+    if bytes < wanted && !has_log {
+        return wrong(StoreErrorKind::Corrupt, format!("it ends after {bytes} of {wanted} bytes"));
+    }
+    Ok(bytes)
+}
+
+/// A store as it is at one moment, for one question on one thread.
+#[derive(Debug)]
+pub struct Snapshot {
+    // Empty only while it is being dropped.
+    reader: Option<Reader>,
+    meta: Meta,
+    // Before the lease, so that a store is let go before its lease ends.
+    store: Arc<Store>,
+    reading: Cell<Duration>,
+    /// Files that were asked for one by one.
+    asked: RefCell<Vec<(RepoPath, FileStamp)>>,
+    _lease: Option<Arc<dyn fmt::Debug + Send + Sync>>,
+}
+
+impl Snapshot {
+    /// Ties a lease to the snapshot: it ends with it.
+    pub(super) fn keeping(mut self, lease: Arc<dyn fmt::Debug + Send + Sync>) -> Self {
+        self._lease = Some(lease);
+        self
+    }
+
+    /// What the store says about itself at this moment.
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Which store and state this is.
+    pub fn identity(&self) -> Identity {
+        self.meta.identity
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// How long statements have run on it so far, reading their rows included.
+    pub fn time_in_statements(&self) -> Duration {
+        self.reading.get()
+    }
+
+    /// The files that were asked for one by one so far, with the stamps that they were stored with: what an answer rests on that is
+    /// about few files.
+    pub fn asked_files(&self) -> Vec<(RepoPath, FileStamp)> {
+        self.asked.borrow().clone()
+    }
+
+    pub(super) fn noted(&self, row: Option<FileRow>) -> Option<FileRow> {
+        row.inspect(|row| self.asked.borrow_mut().push((row.path.clone(), row.stamp())))
+    }
+
+    /// Runs something that is one statement, and counts its time.
+    pub(in crate::store) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = statement();
+        self.reading.set(self.reading.get() + start.elapsed());
+        result
+    }
+
+    pub(in crate::store) fn connection(&self) -> &Connection {
+        &self.reader().connection
+    }
+
+    pub(super) fn control(&self) -> &Control {
+        &self.reader().control
+    }
+
+    fn reader(&self) -> &Reader {
+        self.reader.as_ref().expect("a snapshot has its connection until it is dropped")
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        let Some(reader) = self.reader.take() else { return };
+        reader.control.set_cancel(None);
+        reader.control.set_deadline(None);
+        reader.control.guarded.store(false, Ordering::Relaxed);
+        if reader.alone.is_none() && reader.connection.execute_batch("ROLLBACK").is_ok() {
+            let surplus = self.store.idle().put(reader);
+            drop(surplus);
+        }
+    }
+}

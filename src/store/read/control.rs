@@ -1,0 +1,154 @@
+//! What the callbacks of a connection look at: when to stop, and what a user's statement may touch. Knows no snapshot.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Instant;
+
+use rusqlite::Connection;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use tikv_jemalloc_ctl::thread::{allocatedp, allocatedp_mib, deallocatedp, deallocatedp_mib};
+
+use crate::model::cancel::CancelToken;
+use crate::store::format::views::VIEWS;
+
+/// Longest text or blob that a statement of ours may make.
+pub(super) const MAX_VALUE_BYTES: i32 = 1 << 20;
+/// Longest pattern of `LIKE` and `GLOB`.
+pub const PATTERN_BYTES: i32 = 1_000;
+/// Memory that it may take on its way, in bytes: what it sorts, groups or keeps between two parts of it.
+pub const MEMORY_BYTES: i64 = 128 << 20;
+/// Of how many looks one is taken at our own statements: a fraction of a millisecond lies between.
+const LOOKS_BETWEEN_OURS: u32 = 80;
+/// Of how many looks at a user's statement one is taken at its memory too.
+const LOOKS_BETWEEN_METERS: u32 = 4;
+
+/// What a connection's callbacks look at: they outlive each use of the connection.
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    stop: Mutex<Stop>,
+    /// Whether a statement of a user is being worked on, which may touch documented views only.
+    pub(super) guarded: AtomicBool,
+    /// Why the guard refused one.
+    pub(super) refusal: Refusal,
+    /// What it takes in memory.
+    pub(super) meter: Meter,
+}
+
+#[derive(Debug, Default)]
+struct Stop {
+    cancel: Option<CancelToken>,
+    deadline: Option<Instant>,
+}
+
+impl Control {
+    pub(super) fn set_cancel(&self, cancel: Option<CancelToken>) {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).cancel = cancel;
+    }
+
+    /// Bounds the statements that follow; none lifts the bound.
+    pub(super) fn set_deadline(&self, deadline: Option<Instant>) {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).deadline = deadline;
+    }
+
+    /// Called between steps, for the `look`th time.
+    pub(super) fn should_stop(&self, look: u32) -> bool {
+        if self.guarded.load(Ordering::Relaxed) {
+            if look.is_multiple_of(LOOKS_BETWEEN_METERS) && self.meter.look() {
+                return true;
+            }
+        } else if !look.is_multiple_of(LOOKS_BETWEEN_OURS) {
+            return false;
+        }
+        let stop = self.stop.lock().unwrap_or_else(PoisonError::into_inner);
+        stop.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+            || stop.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Puts the guard into a connection. It is asleep until `Control::guarded` is set.
+pub(super) fn install(connection: &mut Connection, control: &Arc<Control>) -> rusqlite::Result<()> {
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES)?;
+    let seen = Arc::clone(control);
+    connection.authorizer(Some(move |context: AuthContext<'_>| {
+        if !seen.guarded.load(Ordering::Relaxed) {
+            return Authorization::Allow;
+        }
+        match judge(&context) {
+            Ok(()) => Authorization::Allow,
+            Err(reason) => {
+                seen.refusal.put(reason);
+                Authorization::Deny
+            }
+        }
+    }))
+}
+
+/// Memory that the thread of a statement has taken since it began.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    before: AtomicI64,
+    is_exceeded: AtomicBool,
+}
+
+/// The allocator's counters of a thread, found once: everything that this one has ever taken, and given back.
+static COUNTERS: LazyLock<Option<(allocatedp_mib, deallocatedp_mib)>> =
+    LazyLock::new(|| allocatedp::mib().ok().zip(deallocatedp::mib().ok()));
+
+/// Bytes that this thread has taken and not given back. Only differences say something.
+fn held() -> i64 {
+    let read = |(taken, given): &(allocatedp_mib, deallocatedp_mib)| {
+        let (taken, given) = (taken.read().ok()?.get(), given.read().ok()?.get());
+        Some(taken.wrapping_sub(given).cast_signed())
+    };
+    // Another allocator counts nothing: then time is the bound.
+    COUNTERS.as_ref().and_then(read).unwrap_or(0)
+}
+
+impl Meter {
+    pub(super) fn begin(&self) {
+        self.before.store(held(), Ordering::Relaxed);
+        self.is_exceeded.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether the statement has taken too much. It stays so until the next one.
+    pub(in crate::store) fn look(&self) -> bool {
+        if held().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
+            self.is_exceeded.store(true, Ordering::Relaxed);
+        }
+        self.is_exceeded.load(Ordering::Relaxed)
+    }
+}
+
+/// The guard's last reason, for the message.
+#[derive(Debug, Default)]
+pub(super) struct Refusal(Mutex<Option<String>>);
+
+impl Refusal {
+    fn put(&self, reason: String) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    }
+
+    pub(super) fn take(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+fn judge(context: &AuthContext<'_>) -> Result<(), String> {
+    let is_view = |name: &str| VIEWS.iter().any(|view| view.name.eq_ignore_ascii_case(name));
+    match context.action {
+        AuthAction::Select | AuthAction::Recursive => Ok(()),
+        AuthAction::Read { table_name, .. } if is_view(table_name) || context.accessor.is_some_and(is_view) => Ok(()),
+        // A table of a view from which no column is needed: SQLite says this without naming the view. There is nothing to see
+        // but how many rows it has.
+        AuthAction::Read { column_name: "", .. } => Ok(()),
+        AuthAction::Read { table_name, .. } => {
+            let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
+            Err(format!("`{table_name}` is no documented view; there are {}", known.join(", ")))
+        }
+        AuthAction::Function { function_name } if !function_name.eq_ignore_ascii_case("load_extension") => Ok(()),
+        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed".to_owned()),
+    }
+}

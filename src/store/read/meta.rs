@@ -1,0 +1,36 @@
+//! What a store says about itself: the row of `meta`, and whether every page and index is whole. Knows connections only.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::store::format::columns::bits;
+use crate::store::format::rows::{Identity, Meta};
+use crate::store::format::statements;
+
+/// Reads the one row of `meta`.
+pub(in crate::store) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
+    connection.prepare_cached(statements::META.text())?.query_row([], |row| {
+        Ok(Meta {
+            identity: Identity { uid: bits(row.get(0)?), generation: row.get(1)? },
+            fingerprint: bits(row.get(2)?),
+            root: PathBuf::from(OsString::from_vec(row.get(3)?)),
+            built_at: std::time::UNIX_EPOCH + Duration::from_nanos(row.get(4)?),
+            build_duration: Duration::from_nanos(row.get(5)?),
+            files: row.get(6)?,
+            symbols: row.get(7)?,
+            sites: row.get(8)?,
+            symbol_names: row.get(9)?,
+            last_file: row.get(10)?,
+            last_symbol: row.get(11)?,
+        })
+    })
+}
+
+/// Has SQLite look at every page and index.
+pub(super) fn integrity(connection: &Connection) -> rusqlite::Result<String> {
+    connection.prepare(statements::INTEGRITY.text())?.query_row([], |row| row.get(0))
+}

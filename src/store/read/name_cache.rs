@@ -1,0 +1,111 @@
+//! What was read of the names lately, kept while a store is open: runs of names, the tops of all runs, posting lists of trigrams.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use lru::LruCache;
+
+use crate::store::format::front_coding::Run;
+
+/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about 9 kB.
+const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
+
+/// Lists of runs that are kept as they were read. One takes a bit for each run of the store.
+const KEPT_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero");
+
+/// What was read of the names lately. Runs never change while a store is open.
+#[derive(Debug)]
+pub(in crate::store) struct KeptNames {
+    pub(in crate::store) tops: OnceLock<RunTops>,
+    pub(in crate::store) runs: Mutex<LruCache<usize, Arc<Run>>>,
+    /// By three letters.
+    pub(in crate::store) lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
+}
+
+impl Default for KeptNames {
+    fn default() -> Self {
+        let (runs, lists) = (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+        Self { tops: OnceLock::new(), runs, lists }
+    }
+}
+
+/// The lock is held for a look only.
+pub(in crate::store) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The tops of all runs.
+#[derive(Debug, Default)]
+pub(in crate::store) struct RunTops {
+    /// What the names of each run begin with, one after the other.
+    pub(in crate::store) beginnings: String,
+    /// By run: where that ends.
+    pub(in crate::store) ends: Vec<usize>,
+    /// By run: how often the name that is used most is.
+    pub(in crate::store) most: Vec<u32>,
+}
+
+impl RunTops {
+    pub(in crate::store) fn beginning(&self, run: usize) -> &str {
+        let start = run.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.beginnings[start..self.ends[run]]
+    }
+}
+
+/// Some of the runs of names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NameRuns {
+    bits: Vec<u64>,
+}
+
+impl NameRuns {
+    pub(in crate::store) fn none(runs: usize) -> Self {
+        Self { bits: vec![0; runs.div_ceil(64)] }
+    }
+
+    pub(in crate::store) fn every(runs: usize) -> Self {
+        let mut every = Self { bits: vec![u64::MAX; runs.div_ceil(64)] };
+        if let Some(last) = every.bits.last_mut().filter(|_| !runs.is_multiple_of(64)) {
+            *last >>= 64 - runs % 64;
+        }
+        every
+    }
+
+    pub(in crate::store) fn add(&mut self, run: usize) {
+        // What a damaged list names beyond the last run is no run.
+        if let Some(bits) = self.bits.get_mut(run / 64) {
+            *bits |= 1 << (run % 64);
+        }
+    }
+
+    pub(in crate::store) fn has(&self, run: usize) -> bool {
+        self.bits.get(run / 64).is_some_and(|bits| bits >> (run % 64) & 1 == 1)
+    }
+
+    pub(in crate::store) fn iter(&self) -> impl Iterator<Item = usize> {
+        let in_word = |(at, bits): (usize, &u64)| {
+            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| Some(bits & (bits - 1)).filter(|bits| *bits != 0))
+                .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
+        };
+        self.bits.iter().enumerate().flat_map(in_word)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
+    }
+
+    /// These and the others.
+    #[must_use]
+    pub fn or(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own |= other);
+        self
+    }
+
+    /// Those that are among the others too.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own &= other);
+        self
+    }
+}

@@ -1,0 +1,98 @@
+//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand all over it, so that to read them takes
+//! long, and a symbol that is asked about once is mostly asked about again. Knows no SQL.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
+
+/// A symbol with fewer sites is read as fast as it is asked for.
+const LEAST_SITES: usize = 500;
+
+/// Sites that are kept in all; of more a symbol has none kept. One takes about 50 bytes.
+pub(super) const MOST_SITES: usize = 60_000;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct KeptSites {
+    of_state: Mutex<Option<OfState>>,
+}
+
+/// What is kept is of one state of the store; the symbol that was asked for last stands last.
+#[derive(Debug)]
+struct OfState {
+    state: Identity,
+    symbols: Vec<(SymbolKey, Arc<[SiteRow]>)>,
+}
+
+impl KeptSites {
+    /// The sites that lead to a symbol, if they are kept.
+    pub(in crate::store) fn get(&self, state: Identity, symbol: SymbolKey) -> Option<Arc<[SiteRow]>> {
+        let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
+        let symbols = &mut kept.as_mut().filter(|kept| kept.state == state)?.symbols;
+        let place = symbols.iter().position(|(known, _)| *known == symbol)?;
+        symbols[place..].rotate_left(1);
+        symbols.last().map(|(_, sites)| Arc::clone(sites))
+    }
+
+    /// Keeps all sites that lead to a symbol, if they are many.
+    pub(in crate::store) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
+        if !(LEAST_SITES..=MOST_SITES).contains(&sites.len()) {
+            return;
+        }
+        let mut kept = self.of_state.lock().unwrap_or_else(PoisonError::into_inner);
+        let symbols = match &mut *kept {
+            Some(kept) if kept.state == state => &mut kept.symbols,
+            other => &mut other.insert(OfState { state, symbols: Vec::new() }).symbols,
+        };
+        symbols.retain(|(known, _)| *known != symbol);
+        symbols.push((symbol, sites.into()));
+        let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>();
+        while total(symbols) > MOST_SITES {
+            symbols.remove(0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Position, SiteKind, Step, Verdict};
+    use crate::store::{FileKey, NameKey, SiteKey, SiteTarget};
+
+    fn sites(count: usize) -> Vec<SiteRow> {
+        let site = SiteRow {
+            key: SiteKey(1),
+            file: FileKey(1),
+            enclosing: None,
+            name: NameKey(1),
+            kind: SiteKind::Call,
+            at: Position { line: 1, column: 0 },
+            verdict: Verdict::Resolved,
+            step: Step::Lexical,
+            target: SiteTarget::None,
+        };
+        vec![site; count]
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_and_of_one_state() {
+        let kept = KeptSites::default();
+        let state = |generation| Identity { uid: 1, generation };
+        let known = |generation, symbol| kept.get(state(generation), SymbolKey(symbol)).map(|sites| sites.len());
+        kept.keep(state(1), SymbolKey(1), sites(LEAST_SITES - 1));
+        kept.keep(state(1), SymbolKey(1), sites(MOST_SITES + 1));
+        assert_eq!(known(1, 1), None, "few, or too many");
+        let third = MOST_SITES / 3;
+        (1..=3).for_each(|symbol| kept.keep(state(1), SymbolKey(symbol), sites(third)));
+        assert_eq!((known(1, 2), known(1, 3), known(1, 1)), (Some(third), Some(third), Some(third)));
+        kept.keep(state(1), SymbolKey(4), sites(third));
+        assert_eq!(
+            (known(1, 2), known(1, 1), known(1, 4)),
+            (None, Some(third), Some(third)),
+            "what was asked for longest ago goes"
+        );
+        assert_eq!(known(2, 1), None);
+        kept.keep(state(2), SymbolKey(1), sites(third));
+        assert_eq!((known(1, 1), known(2, 1)), (None, Some(third)));
+    }
+}

@@ -1,0 +1,7 @@
+//! Changes in place: the rows of changed files, written in one transaction.
+
+pub(super) mod amendment;
+pub(super) mod delta;
+pub(super) mod existing_keys;
+pub(super) mod ref_counts;
+pub(super) mod restamp;

@@ -1,0 +1,440 @@
+//! Changes a generation in place: the rows of files that changed or were resolved to something else, in one transaction.
+//!
+//! Readers see the state before or the one after. What the transaction leaves is what a build of the same graph would have
+//! written, up to the keys: a file keeps its range of keys while there is room, and gets another one when it outgrows it.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::faults::{Fault, planted};
+use crate::model::Verdict;
+use crate::model::graph::{FileId, FileResolution, SymbolRef, Target};
+use crate::store::build::key_assignment::{FileSites, Numbering, key, name_of, symbols_in};
+use crate::store::build::keys::{FileKeys, Places, Range, fitted};
+use crate::store::build::row::SqlRows;
+use crate::store::build::row_encoder::{RowWriter, target};
+use crate::store::format::error::{StoreError, StoreErrorKind};
+use crate::store::format::location::{Location, WriterLock};
+use crate::store::format::rows::{Identity, Meta};
+use crate::store::format::statements;
+use crate::store::read::connection::log_of;
+use crate::store::update::amendment::{Amendment, KnownRows};
+use crate::store::update::existing_keys::{RemovedNames, Sets};
+use crate::store::update::ref_counts::Recounted;
+
+impl Amendment<'_> {
+    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and nothing is changed in `places`, when
+    /// it fails: a store that is not in the state `before` any more is an error of the kind `Missing`.
+    ///
+    /// `known` gives the rows about what is known of files, from the keys and the state that will hold: they are of the same
+    /// transaction.
+    pub fn write(
+        &self,
+        _lock: &WriterLock,
+        (store, before): (&Path, Identity),
+        places: &mut Places,
+        known: impl FnOnce(&Places, Identity) -> KnownRows,
+    ) -> Result<Identity, StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::from_sqlite("changing store", store, &error);
+        let mut connection = open(store).map_err(failed)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let meta = crate::store::read::meta::meta(&transaction).map_err(failed)?;
+        if meta.identity != before {
+            let detail = "another process has changed it";
+            return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));
+        }
+        let too_large = |detail| StoreError::new(StoreErrorKind::TooLarge, "changing store", store, detail);
+        let last = LastKeys::read(&transaction).map_err(failed)?.not_before(&meta);
+        let (next, moved) = self.next_places(places, &last).map_err(too_large)?;
+        let after = Identity { uid: before.uid, generation: before.generation + 1 };
+        let (removed_names, symbol_names) = (RefCell::default(), meta.symbol_names);
+        let counts = Recounted::new(&transaction, places, self).map_err(failed)?;
+        Writer {
+            amendment: self,
+            connection: &transaction,
+            old: places,
+            new: &next,
+            counts: &counts,
+            last,
+            symbol_names,
+            removed_names,
+        }
+        .write(after, &moved)
+        .map_err(failed)?;
+        put_known(&transaction, known(&next, after)).map_err(failed)?;
+        transaction.commit().map_err(failed)?;
+        *places = next;
+        Ok(after)
+    }
+
+    /// The keys after the change, and the ranges of symbols that move: from where, how many, to where.
+    fn next_places(&self, Places(old): &Places, last: &LastKeys) -> Result<(Places, Vec<(Range, u32)>), String> {
+        let end = |of: fn(&FileKeys) -> Range, last: u32| {
+            old.iter().map(|keys| of(keys).first + of(keys).room).max().unwrap_or(1).max(last + 1)
+        };
+        let (mut next_symbol, mut next_site) = (end(|keys| keys.symbols, last.symbol), end(|keys| keys.sites, last.site));
+        let mut next_file = last.file + 1;
+        let rewritten: FxHashSet<FileId> = self.rewritten().collect();
+        let mut files = Vec::with_capacity(self.graph.files.len());
+        let mut moved = Vec::new();
+        for (place, origin) in self.origins.iter().enumerate() {
+            let id = FileId(key(place as u64, "files")?);
+            let known = origin.map(|origin| old[origin]);
+            if let Some(known) = known.filter(|_| !rewritten.contains(&id)) {
+                files.push(known);
+                continue;
+            }
+            let symbols = symbols_in(&self.graph.files[place]);
+            let sites = FileSites::new(self.graph, place).len();
+            let known = known.unwrap_or_else(|| {
+                next_file += 1;
+                FileKeys { file: next_file - 1, ..FileKeys::default() }
+            });
+            let own = FileKeys {
+                file: known.file,
+                symbols: fitted(known.symbols, key(symbols as u64, "symbols")?, &mut next_symbol)?,
+                sites: fitted(known.sites, sites, &mut next_site)?,
+            };
+            if own.symbols.first != known.symbols.first && known.symbols.len > 0 {
+                moved.push((known.symbols, own.symbols.first));
+            }
+            files.push(own);
+        }
+        Ok((Places(files), moved))
+    }
+
+    /// Files of which all rows are written again: what changed, and what has other sites that are stored.
+    fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
+        let others = self.resolved.iter().filter(|(file, before)| {
+            let after = &self.graph.resolutions[file.0 as usize];
+            let sites = |found: &FileResolution| {
+                found.sites.iter().map(crate::store::build::key_assignment::is_stored).collect::<Vec<_>>()
+            };
+            sites(before) != sites(after) || before.containers != after.containers
+        });
+        self.changed.iter().copied().chain(others.map(|(file, _)| *file))
+    }
+}
+
+fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
+    for (file, data) in rows {
+        match data {
+            Some(data) => connection.prepare_cached(statements::PUT_KNOWN.text())?.execute(params![file, data])?,
+            None => connection.prepare_cached(statements::REMOVE_KNOWN.text())?.execute([file])?,
+        };
+    }
+    Ok(())
+}
+
+/// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
+const SHORT_LOG: u64 = 4 << 20;
+
+/// Carries over to the newest store of a repository what has been written beside it, if that is much. Readers and writers
+/// go on meanwhile.
+pub fn carry_over(location: &Location) -> Result<(), StoreError> {
+    let Some(&newest) = location.generations()?.first() else { return Ok(()) };
+    let path = location.generation_path(newest);
+    if std::fs::metadata(log_of(&path)).map_or(0, |log| log.len()) < SHORT_LOG {
+        return Ok(());
+    }
+    let carried = open(&path).and_then(|connection| connection.query_row(statements::CARRY_OVER, [], |_| Ok(())));
+    carried.map_err(|error| StoreError::from_sqlite("carrying changes over to", &path, &error))
+}
+
+fn open(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.execute_batch(statements::AMENDER_SETTINGS)?;
+    Ok(connection)
+}
+
+/// The greatest keys that are in use.
+struct LastKeys {
+    name: u32,
+    list: u32,
+    symbol: u32,
+    site: u32,
+    file: u32,
+}
+
+impl LastKeys {
+    fn read(connection: &Connection) -> rusqlite::Result<Self> {
+        connection.prepare_cached(statements::LAST_KEYS.text())?.query_row([], |row| {
+            let key = |column| row.get::<_, Option<u32>>(column).map(Option::unwrap_or_default);
+            Ok(Self { name: key(0)?, list: key(1)?, symbol: key(2)?, site: key(3)?, file: key(4)? })
+        })
+    }
+
+    /// Keys that the build gave are not given again, though their rows may be gone: by them readers tell which rows are in order.
+    fn not_before(self, meta: &Meta) -> Self {
+        Self { file: self.file.max(meta.last_file), symbol: self.symbol.max(meta.last_symbol), ..self }
+    }
+}
+
+struct Writer<'w> {
+    amendment: &'w Amendment<'w>,
+    connection: &'w Connection,
+    old: &'w Places,
+    new: &'w Places,
+    counts: &'w Recounted,
+    last: LastKeys,
+    /// How many names are in order.
+    symbol_names: u32,
+    removed_names: RefCell<RemovedNames>,
+}
+
+impl Writer<'_> {
+    fn run(&self, statement: statements::Statement, parameters: impl rusqlite::Params) -> rusqlite::Result<usize> {
+        if planted(Fault::UnmarkedNames) && statement.text() == statements::MARK_NAMES.text() {
+            return Ok(0);
+        }
+        self.connection.prepare_cached(statement.text())?.execute(parameters)
+    }
+
+    fn write(&self, after: Identity, moved: &[(Range, u32)]) -> rusqlite::Result<()> {
+        let graph = self.amendment.graph;
+        let rewritten: FxHashSet<FileId> = self.amendment.rewritten().collect();
+        let mut places: Vec<usize> = rewritten.iter().map(|file| file.0 as usize).collect();
+        places.sort_unstable();
+        let mut lists = Vec::new();
+        self.remove_files(&places, &mut lists)?;
+        for (from, to) in moved.iter().filter(|_| !planted(Fault::StaleKey)) {
+            let parameters = params![from.first, from.end(), i64::from(*to) - i64::from(from.first)];
+            for statement in [
+                statements::MOVE_SITE_TARGETS,
+                statements::MOVE_CANDIDATES,
+                statements::MOVE_RELATION_TARGETS,
+                statements::MOVE_CONTAINERS,
+            ] {
+                self.run(statement, parameters)?;
+            }
+        }
+        let updated: Vec<&(FileId, FileResolution)> =
+            self.amendment.resolved.iter().filter(|(file, _)| !rewritten.contains(file)).collect();
+        for (file, _) in &updated {
+            let sites = self.new.0[file.0 as usize].sites;
+            self.lists_of(sites, &mut lists)?;
+        }
+        let numbering = self.number(&places, &updated)?;
+        let mut rows = RowWriter { rows: SqlRows::new(self.connection), figures: Vec::new() };
+        rows.names(&numbering.names).and_then(|()| rows.other_names(&numbering))?;
+        rows.candidates(&numbering)?;
+        for &place in &places {
+            rows.file(&numbering, place, (&graph.files[place], &graph.resolutions[place]), &FileSites::new(graph, place))?;
+            let symbols = self.new.0[place].symbols;
+            self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
+        }
+        for (file, before) in &updated {
+            self.update(&mut rows, &numbering, file.0 as usize, before)?;
+        }
+        for file in self.amendment.related.iter().filter(|file| !rewritten.contains(file)) {
+            let place = file.0 as usize;
+            let symbols = self.new.0[place].symbols;
+            self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
+            rows.relations(&graph.resolutions[place], &numbering)?;
+        }
+        self.references(&rewritten)?;
+        self.remove_unused(lists)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let total = |of: fn(&FileKeys) -> u32| self.new.0.iter().map(|keys| u64::from(of(keys))).sum::<u64>();
+        self.run(
+            statements::SET_META,
+            params![
+                after.generation,
+                i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
+                graph.files.len(),
+                total(|keys| keys.symbols.len),
+                total(|keys| keys.sites.len),
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Removes all rows of files that are gone or written again.
+    fn remove_files(&self, places: &[usize], lists: &mut Vec<u32>) -> rusqlite::Result<()> {
+        let origins = self.amendment.origins;
+        let mut is_left = vec![false; self.old.0.len()];
+        origins.iter().flatten().for_each(|&origin| is_left[origin] = true);
+        let gone = (0..self.old.0.len()).filter(|&origin| !is_left[origin]);
+        for origin in gone.chain(places.iter().filter_map(|&place| origins[place])) {
+            let keys = self.old.0[origin];
+            self.lists_of(keys.sites, lists)?;
+            let ranges = [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
+            self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
+            self.run(statements::REMOVE_FILE, [keys.file])?;
+            self.run(statements::REMOVE_FILE_WORDS, [keys.file])?;
+            self.run(statements::REMOVE_RELATIONS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::MARK_NAMES, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::REMOVE_SYMBOLS, params![keys.symbols.first, keys.symbols.end()])?;
+            self.run(statements::REMOVE_SITES, params![keys.sites.first, keys.sites.end()])?;
+            self.run(statements::REMOVE_SITE_FILES, params![keys.sites.first, keys.sites.end()])?;
+            for statement in [statements::REMOVE_IMPORTS, statements::REMOVE_PROBLEMS, statements::REMOVE_FILE_EDGES] {
+                self.run(statement, [keys.file])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn lists_of(&self, sites: Range, lists: &mut Vec<u32>) -> rusqlite::Result<()> {
+        let mut statement = self.connection.prepare_cached(statements::LISTS_OF_SITES.text())?;
+        let rows = statement.query_map(params![sites.first, sites.end()], |row| row.get::<_, u32>(0))?;
+        for list in rows {
+            lists.push(list?);
+        }
+        Ok(())
+    }
+
+    /// Keys for all names and sets of candidates that are to be written.
+    fn number<'g>(&'g self, places: &[usize], updated: &[&'g (FileId, FileResolution)]) -> rusqlite::Result<Numbering<'g>> {
+        let graph = self.amendment.graph;
+        let of = |part: fn(&FileKeys) -> u32| self.new.0.iter().map(part).collect();
+        let mut numbering = Numbering {
+            names: Vec::new(),
+            symbol_names: 0,
+            files: of(|keys| keys.file),
+            first_symbols: of(|keys| keys.symbols.first),
+            first_sites: of(|keys| keys.sites.first),
+            references: vec![Vec::new(); self.new.0.len()],
+            candidate_sets: Vec::new(),
+            name_keys: FxHashMap::default(),
+            set_keys: FxHashMap::default(),
+            next_site: 0,
+        };
+        let mut sets = Sets::default();
+        for &place in places {
+            numbering.references[place] = self.counts.get(place).to_vec();
+            let Ok(facts) = &graph.files[place].content else { continue };
+            for symbol in &facts.symbols {
+                self.name(&mut numbering, name_of(facts, symbol.name))?;
+            }
+            for site in FileSites::new(graph, place).in_order() {
+                self.name(&mut numbering, name_of(facts, site.facts.name))?;
+                self.target(&mut numbering, &mut sets, &site.resolution.target)?;
+            }
+            for import in &facts.imports {
+                self.name(&mut numbering, &import.module)?;
+                self.name(&mut numbering, name_of(facts, import.item))?;
+            }
+        }
+        for (file, before) in updated {
+            let after = &graph.resolutions[file.0 as usize];
+            for (_, site) in before.sites.iter().zip(&after.sites).filter(|(before, after)| before != after) {
+                self.target(&mut numbering, &mut sets, &site.target)?;
+            }
+        }
+        Ok(numbering)
+    }
+
+    fn target<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, target: &'g Target) -> rusqlite::Result<()> {
+        match target {
+            Target::External(name) => self.name(numbering, name),
+            Target::Candidates(symbols) => self.set(numbering, sets, symbols),
+            Target::None | Target::Symbol(_) | Target::File(_) => Ok(()),
+        }
+    }
+
+    fn name<'g>(&self, numbering: &mut Numbering<'g>, name: &'g str) -> rusqlite::Result<()> {
+        if numbering.name_keys.contains_key(name) {
+            return Ok(());
+        }
+        let known = self.removed_names.borrow().key_of(self.connection, self.symbol_names, name)?;
+        let key = known.unwrap_or(self.last.name + 1 + numbering.names.len() as u32);
+        if known.is_none() {
+            numbering.names.push((key, name));
+        }
+        numbering.name_keys.insert(name, key);
+        Ok(())
+    }
+
+    fn set<'g>(&self, numbering: &mut Numbering<'g>, sets: &mut Sets, symbols: &'g [SymbolRef]) -> rusqlite::Result<()> {
+        if numbering.set_keys.contains_key(symbols) {
+            return Ok(());
+        }
+        let mut wanted: Vec<u32> = symbols.iter().map(|symbol| numbering.symbol(*symbol)).collect();
+        wanted.sort_unstable();
+        let known = sets.find(self.connection, &wanted)?;
+        let key = known.unwrap_or(self.last.list + 1 + numbering.candidate_sets.len() as u32);
+        if known.is_none() {
+            numbering.candidate_sets.push((key, symbols));
+        }
+        numbering.set_keys.insert(symbols, key);
+        Ok(())
+    }
+
+    /// Writes what is known otherwise now of a file whose facts and stored sites are the same.
+    fn update(
+        &self,
+        rows: &mut RowWriter<SqlRows<'_>>,
+        numbering: &Numbering<'_>,
+        place: usize,
+        before: &FileResolution,
+    ) -> rusqlite::Result<()> {
+        let graph = self.amendment.graph;
+        let after = &graph.resolutions[place];
+        if before == after {
+            return Ok(());
+        }
+        let file = numbering.file(place);
+        let mut counts = [0_u32; Verdict::ALL.len()];
+        let stored = FileSites::new(graph, place);
+        for ((site, key), before) in stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before)) {
+            counts[site.resolution.verdict as usize] += 1;
+            if site.resolution == before || planted(Fault::KeptTarget) {
+                continue;
+            }
+            let (target, target_file) = target(numbering, site.resolution);
+            self.run(statements::SET_SITE, params![key, site.mark().pack(), target])?;
+            self.run(statements::REMOVE_SITE_FILES, params![key, key + 1])?;
+            if let Some(target) = target_file {
+                self.run(statements::ADD_SITE_FILE, params![key, target])?;
+            }
+        }
+        self.run(statements::SET_COUNTS, params![file, counts[0], counts[1], counts[2], counts[3], counts[4]])?;
+        for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
+            if before != target && !planted(Fault::KeptImports) {
+                let target = target.map(|target| numbering.file(target.0 as usize));
+                self.run(statements::SET_IMPORT, params![file, number, target])?;
+            }
+        }
+        if planted(Fault::KeptEdges) {
+            return Ok(());
+        }
+        self.run(statements::REMOVE_FILE_EDGES, [file])?;
+        rows.file_edges(after, numbering, place, &stored)
+    }
+
+    /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
+    fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
+        for place in self.counts.places() {
+            if rewritten.contains(&FileId(place as u32)) {
+                continue;
+            }
+            for ((old, new), symbol) in
+                self.counts.before(place).iter().zip(self.counts.get(place)).zip(self.new.0[place].symbols.first..)
+            {
+                if old != new {
+                    self.run(statements::SET_REFERENCES, params![symbol, new])?;
+                    self.run(statements::MARK_NAMES, params![symbol, symbol + 1])?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_unused(&self, mut lists: Vec<u32>) -> rusqlite::Result<()> {
+        lists.sort_unstable();
+        lists.dedup();
+        for list in lists {
+            let mut used = self.connection.prepare_cached(statements::IS_LIST_USED.text())?;
+            if !used.exists([list])? {
+                self.run(statements::REMOVE_LIST, [list])?;
+            }
+        }
+        Ok(())
+    }
+}
