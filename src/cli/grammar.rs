@@ -1,7 +1,6 @@
 //! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of every node of a file.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +11,10 @@ use crate::extract::{self, Explained, Explanation};
 use crate::grammar;
 use crate::model::RepoPath;
 use crate::server::one_line;
+use crate::source::{self, Root};
+
+/// The file of a language's directory that says how it is read.
+const MANIFEST: &str = "grammar.toml";
 
 /// What is asked.
 #[derive(Debug, clap::Subcommand)]
@@ -40,16 +43,16 @@ pub(super) enum Command {
 
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     match command {
-        Command::Check { directories, kinds } => check(directories, *kinds),
+        Command::Check { directories, kinds } => check(config, directories, *kinds),
         Command::Explain { file, language, tokens } => explain(config, file, language.as_deref(), *tokens),
     }
 }
 
-fn check(directories: &[PathBuf], kinds: bool) -> Result<(), Stop> {
+fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), Stop> {
     let mut has_problems = false;
     for directory in directories {
-        let manifest = directory.join("grammar.toml");
-        let texts = chain(directory)?;
+        let manifest = directory.join(MANIFEST);
+        let texts = chain(config, directory)?;
         let said = match grammar::check(&texts.iter().map(String::as_str).collect::<Vec<_>>()) {
             Ok(fits) => {
                 let [nodes, types, patterns] = fits.rules;
@@ -77,37 +80,35 @@ fn check(directories: &[PathBuf], kinds: bool) -> Result<(), Stop> {
 }
 
 /// The manifest of a directory after those that it extends.
-fn chain(directory: &Path) -> Result<Vec<String>, Stop> {
+fn chain(config: &Config, directory: &Path) -> Result<Vec<String>, Stop> {
+    let name = RepoPath::new(MANIFEST).expect("it is a name of a file");
+    let text = |directory: &Path| Ok::<_, Stop>(String::from_utf8_lossy(&read(config, directory, &name)?).into_owned());
     let mut seen = vec![directory.to_path_buf()];
-    let mut texts = vec![read(&directory.join("grammar.toml"))?];
+    let mut texts = vec![text(directory)?];
     while let Some(base) = grammar::extended(&texts[0]) {
         let place = directory.join("..").join(&base);
         if seen.contains(&place) {
             return Err(Stop::Usage(format!("{}: {base} extends itself", directory.display())));
         }
-        texts.insert(0, read(&place.join("grammar.toml"))?);
+        texts.insert(0, text(&place)?);
         seen.push(place);
     }
     Ok(texts)
 }
 
-fn read(path: &Path) -> Result<String, Stop> {
-    fs::read_to_string(path).map_err(|error| Stop::Failure {
-        message: format!("cannot read {}: {error}", path.display()),
-        hint: "name a directory that has a grammar.toml".to_owned(),
+/// The text of a file, within the limits of an index.
+fn read(config: &Config, directory: &Path, name: &RepoPath) -> Result<Vec<u8>, Stop> {
+    source::read(&Root::new(directory), name, &config.limits).text.map(|text| text.bytes).map_err(|reason| Stop::Failure {
+        message: format!("cannot read {}: {}", directory.join(name.as_str()).display(), reason.word()),
+        hint: "check its name, its permissions and its size".to_owned(),
     })
 }
 
 fn explain(config: &Config, file: &Path, language: Option<&str>, tokens: bool) -> Result<(), Stop> {
-    let failure = |message: String, hint: &str| Stop::Failure { message, hint: hint.to_owned() };
     let name = file.file_name().and_then(|name| name.to_str()).and_then(RepoPath::new);
-    let name = name.ok_or_else(|| failure(format!("{} has no name", file.display()), "name a file"))?;
-    let size = fs::metadata(file).map_or(0, |data| data.len());
-    if size > config.limits.file_bytes {
-        return Err(failure(format!("{} is larger than an index reads", file.display()), "raise COGRAPH_FILE_LIMIT"));
-    }
-    let source = fs::read(file)
-        .map_err(|error| failure(format!("cannot read {}: {error}", file.display()), "check its name and its permissions"))?;
+    let name = name.ok_or_else(|| Stop::Usage(format!("{} is no file", file.display())))?;
+    let directory = file.parent().filter(|directory| !directory.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let source = read(config, directory, &name)?;
     let id = match language {
         Some(language) => grammar::id_of(language),
         None => grammar::detect(&name, &source, &vec![0; grammar::count()]),

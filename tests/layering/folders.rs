@@ -19,7 +19,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "cli",
         &[
             &["limits", "output", "token"],
-            &["ask", "clients", "completions", "coverage", "index", "mcp", "serve"],
+            &["ask", "clients", "completions", "coverage", "grammar", "index", "mcp", "serve"],
             &["doctor", "export", "install"],
         ],
     ),
@@ -43,7 +43,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["import_form", "manifest", "pattern", "type_rule"],
             &["rule"],
             &["parse"],
-            &["sort"],
+            &["check", "sort"],
         ],
     ),
     (
