@@ -19,7 +19,7 @@ mod sort;
 mod tier;
 mod type_rule;
 
-pub use check::{Fits, Roles, check, extended};
+pub use check::{Fits, Roles, check, errors, extended};
 pub use detect::detect;
 pub(crate) use import_form::ImportForm;
 pub use manifest::values::{Conditions, Conversions, FlowKind, Narrowing, TypeFlow};

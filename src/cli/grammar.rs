@@ -114,6 +114,10 @@ fn explain(config: &Config, file: &Path, language: Option<&str>, tokens: bool) -
         None => grammar::detect(&name, &source, &vec![0; grammar::count()]),
     };
     let id = id.ok_or_else(|| Stop::Usage(format!("no such language; --language is one of {}", grammar::names().join(", "))))?;
+    if let [first, more @ ..] = grammar::errors(id).as_slice() {
+        let message = format!("the manifest of the language does not fit: {} (and {} more)", one_line(first), more.len());
+        return Err(Stop::Failure { message, hint: "`cograph grammar check` lists all errors".to_owned() });
+    }
     let Explanation { nodes, elsewhere } = extract::explain(id, name.as_str(), &source, extract::Limits::default());
     let mut said = String::new();
     for node in nodes.iter().filter(|node| node.is_named || node.is_wrong || tokens) {

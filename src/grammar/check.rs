@@ -43,6 +43,11 @@ pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     Ok(Fits { title: parsed.manifest.title, rules, without })
 }
 
+/// All that does not fit in the manifest of a language that the program was built with; nothing in one that is released.
+pub fn errors(language: LanguageId) -> Vec<String> {
+    check(FOLDERS[usize::from(language.0)].manifests).err().unwrap_or_default()
+}
+
 /// The directory of the manifest that one extends, beside its own; none if it starts from nothing.
 pub fn extended(text: &str) -> Option<String> {
     text.parse::<Table>().ok()?.get("extends")?.as_str().map(str::to_owned)
@@ -88,6 +93,7 @@ mod tests {
         for (folder, id) in FOLDERS.iter().zip((0..).map(LanguageId)) {
             let fits = check(folder.manifests).unwrap_or_else(|errors| panic!("{}: {errors:?}", folder.name));
             assert!(fits.rules[0] > 0 && !fits.title.is_empty(), "{}", names()[usize::from(id.0)]);
+            assert!(errors(id).is_empty(), "{}", folder.name);
             let roles = Roles::of(id);
             assert!(fits.without.iter().all(|kind| roles.of_kind(kind).is_empty()), "{}: {:?}", folder.name, fits.without);
         }
