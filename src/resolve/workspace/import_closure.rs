@@ -1,5 +1,5 @@
-//! Which files are reached from a file over imports. What is reached from files that many others import is found out once, when
-//! it is first asked for, and joined to what is reached from each of those.
+//! Which files are reached from a file over imports. What is reached from files that many others import, and from some of all
+//! others, is a memo: it is found out once, when it is first met, and joined to what is reached from those before it.
 
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{FewFiles, FileSet};
@@ -8,7 +8,10 @@ use std::sync::OnceLock;
 /// What so many files import is followed once for all of them.
 const MANY: u32 = 8;
 
-/// What is reached from files that many import, as far as it is known; nothing for the others.
+/// One file in so many has a memo whoever imports it: a way over files that few import is as long as the repository has files.
+const LANDMARKS: usize = 64;
+
+/// What is reached from the files that have a memo, as far as it is known; nothing for the others.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<FewFiles>>>);
 
@@ -17,42 +20,48 @@ impl Reach {
     pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
-        Self(importers.into_iter().map(|count| (count >= MANY).then(OnceLock::new)).collect())
+        let has_memo = |(file, count): (usize, u32)| count >= MANY || (count > 0 && file.is_multiple_of(LANDMARKS));
+        Self(importers.into_iter().enumerate().map(|file| has_memo(file).then(OnceLock::new)).collect())
     }
 
     /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
     pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
-        for beside in next_to(file) {
-            if let Some(shared) = self.shared(beside) {
-                shared.get_or_init(|| FewFiles::of(&self.follow(beside, next_to)));
+        let (reached, open) = self.follow(file, next_to);
+        // The furthest come first: what is reached from those before them is joined from theirs.
+        for landmark in open.into_iter().rev() {
+            if let Some(shared) = self.shared(landmark) {
+                shared.get_or_init(|| FewFiles::of(&self.follow(landmark, next_to).0));
             }
         }
-        self.follow(file, next_to)
+        reached
     }
 
     fn shared(&self, file: FileId) -> Option<&OnceLock<FewFiles>> {
         self.0.get(file.0 as usize)?.as_ref()
     }
 
-    /// Follows imports as far as what they lead to is not known.
-    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
-        let (mut waiting, mut reached) = (vec![file], FileSet::default());
+    /// Follows imports as far as what they lead to is not known. Also gives the files on the way that have a memo of which nothing is
+    /// known yet.
+    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> (FileSet, Vec<FileId>) {
+        let (mut waiting, mut reached, mut open) = (vec![file], FileSet::default(), Vec::new());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
             for beside in next_to(next) {
                 if reached.contains(beside) {
                     continue;
                 }
-                match self.shared(beside).and_then(OnceLock::get) {
+                let shared = self.shared(beside);
+                match shared.and_then(OnceLock::get) {
                     Some(known) => reached.join(known),
                     None => {
                         reached.insert(beside);
                         waiting.push(beside);
+                        open.extend(shared.is_some().then_some(beside));
                     }
                 }
             }
         }
-        reached
+        (reached, open)
     }
 }
 
@@ -89,11 +98,29 @@ mod tests {
     #[test]
     fn what_is_known_already_is_joined() {
         let reach = Reach::new(310, (0..310).flat_map(imports));
-        assert_eq!(reach.0.iter().flatten().count(), 2, "two files are imported by many");
+        let memos = [0, 64, 128, 192, 300, 301].map(|file: usize| reach.0[file].is_some());
+        assert!(
+            memos.iter().all(|has| *has) && reach.0.iter().flatten().count() == 6,
+            "two files that many import, and landmarks"
+        );
         let next_to = |file: FileId| imports(file.0).into_iter();
         for file in [301, 0, 99, 150, 302, 305, 0].map(FileId) {
             assert_eq!(reach.from(file, &next_to).iter().collect::<Vec<_>>(), reached_one_by_one(file), "from {file:?}");
         }
         assert!(reach.0.iter().flatten().all(|shared| shared.get().is_some()));
+    }
+
+    #[test]
+    fn a_long_way_is_followed_once() {
+        let steps = std::cell::Cell::new(0_u64);
+        let next_to = |file: FileId| {
+            steps.set(steps.get() + 1);
+            (file.0 < 9_999).then(|| FileId(file.0 + 1)).into_iter()
+        };
+        let reach = Reach::new(10_000, (1..10_000).map(FileId));
+        for file in (0..10_000).map(FileId) {
+            assert_eq!(reach.from(file, &next_to).iter().count(), 10_000 - file.0 as usize);
+        }
+        assert!(steps.get() < 10_000 * 100, "a step for each pair of files would be fifty million: {}", steps.get());
     }
 }
