@@ -100,7 +100,11 @@ pub fn main() -> ExitCode {
         Err(error) => {
             // Help and version are results; clap knows where each kind of message goes.
             let code = if error.use_stderr() { USAGE } else { 0 };
-            return if error.print().is_ok() || code == 0 { ExitCode::from(code) } else { ExitCode::from(FAILURE) };
+            return if error.print().is_ok() || code == 0 {
+                ExitCode::from(code)
+            } else {
+                ExitCode::from(FAILURE)
+            };
         }
     };
     let stop = match run(&matches) {
@@ -114,7 +118,9 @@ pub fn main() -> ExitCode {
         Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
         Stop::AlreadyServed(message) => end(server::ALREADY_SERVED, &message),
-        Stop::Failure { message, hint } => end(FAILURE, &format!("error: {message}\n  hint: {hint}")),
+        Stop::Failure { message, hint } => {
+            end(FAILURE, &format!("error: {message}\n  hint: {hint}"))
+        }
     }
 }
 
@@ -124,14 +130,19 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    let level = output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
-    let config = Config::from_environment().map(|config| Config { worker: index::worker_command(&level), ..config });
+    let level =
+        output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
+    let config = Config::from_environment()
+        .map(|config| Config { worker: index::worker_command(&level), ..config });
     if let Some((name, matches)) = matches.subcommand()
         && let Some(tool) = server::tool(name)
     {
         return ask::run(&config?, tool, matches);
     }
-    match Arguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?.command {
+    match Arguments::from_arg_matches(matches)
+        .map_err(|error| Stop::Usage(error.to_string()))?
+        .command
+    {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
@@ -161,13 +172,19 @@ impl RootArgument {
 
 impl From<ConfigError> for Stop {
     fn from(error: ConfigError) -> Self {
-        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
+        Self::Failure {
+            message: server::one_line(&error.to_string()),
+            hint: error.hint().to_owned(),
+        }
     }
 }
 
 impl From<IndexError> for Stop {
     fn from(error: IndexError) -> Self {
-        Self::Failure { message: server::one_line(&error.to_string()), hint: error.hint().to_owned() }
+        Self::Failure {
+            message: server::one_line(&error.to_string()),
+            hint: error.hint().to_owned(),
+        }
     }
 }
 

@@ -109,7 +109,9 @@ pub enum ConfigError {
         source: io::Error,
     },
     /// No place for the cache is known.
-    #[error("no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path")]
+    #[error(
+        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path"
+    )]
     NoCacheDirectory,
     /// The cache would be another one in each directory that the program is started in.
     #[error("COGRAPH_CACHE_DIR={path:?} is not an absolute path")]
@@ -142,15 +144,23 @@ impl ConfigError {
     /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Missing { .. } => "check the spelling, or name the repository's directory with --root",
+            Self::Missing { .. } => {
+                "check the spelling, or name the repository's directory with --root"
+            }
             Self::NotADirectory { .. } => "name the directory that contains the file",
-            Self::Unreadable { .. } => "check the permissions of the directory and of those above it",
+            Self::Unreadable { .. } => {
+                "check the permissions of the directory and of those above it"
+            }
             Self::UnreadableSecret { .. } => "name a file that holds the token and nothing else",
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
             Self::RelativeCacheDirectory { .. } => "give it as an absolute path, or unset it",
-            Self::NotMeant { .. } => "start in the directory of the project, or name this one with --root if it is to be indexed",
+            Self::NotMeant { .. } => {
+                "start in the directory of the project, or name this one with --root if it is to be indexed"
+            }
             Self::NotANumber { .. } => "correct or unset the variable",
-            Self::NoWorkingDirectory => "change to a directory that exists, or name one with --root",
+            Self::NoWorkingDirectory => {
+                "change to a directory that exists, or name one with --root"
+            }
         }
     }
 }
@@ -231,9 +241,13 @@ impl Config {
     }
 
     /// The text of a file that holds a secret, without the blanks around it.
-    #[expect(clippy::disallowed_methods, reason = "a file of the user's settings, not of a repository")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a file of the user's settings, not of a repository"
+    )]
     pub fn secret(path: &Path) -> Result<String, ConfigError> {
-        let unreadable = |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
+        let unreadable =
+            |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
         Ok(fs::read_to_string(path).map_err(unreadable)?.trim().to_owned())
     }
 
@@ -265,7 +279,9 @@ impl Config {
 fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
-    named.filter(|named| directory(named).is_some() && directory(named) == directory(&here)).or(Some(here))
+    named
+        .filter(|named| directory(named).is_some() && directory(named) == directory(&here))
+        .or(Some(here))
 }
 
 /// The program that is running, as one that can be started again: also after its file was replaced by another version.
@@ -319,9 +335,13 @@ fn canonical_directory(path: &Path) -> Result<PathBuf, ConfigError> {
     Ok(canonical)
 }
 
-fn number(name: &'static str, get: &impl Fn(&str) -> Option<OsString>) -> Result<Option<usize>, ConfigError> {
+fn number(
+    name: &'static str,
+    get: &impl Fn(&str) -> Option<OsString>,
+) -> Result<Option<usize>, ConfigError> {
     let Some(value) = get(name) else { return Ok(None) };
-    let parsed = value.to_str().and_then(|text| text.parse::<usize>().ok()).filter(|&number| number > 0);
+    let parsed =
+        value.to_str().and_then(|text| text.parse::<usize>().ok()).filter(|&number| number > 0);
     parsed.map(Some).ok_or(ConfigError::NotANumber { name, value })
 }
 
@@ -330,7 +350,9 @@ mod tests {
     use super::*;
 
     fn config(variables: &[(&str, &str)]) -> Result<Config, ConfigError> {
-        Config::from_variables(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+        Config::from_variables(|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
     }
 
     #[test]
@@ -349,35 +371,54 @@ mod tests {
 
     #[test]
     fn a_repository_without_a_cache_is_a_typed_error() {
-        let error =
-            config(&[]).expect("no number is set").repository_at(Path::new("/")).expect_err("there is no cache directory");
+        let error = config(&[])
+            .expect("no number is set")
+            .repository_at(Path::new("/"))
+            .expect_err("there is no cache directory");
         assert!(matches!(error, ConfigError::NoCacheDirectory));
     }
 
     #[test]
     fn a_cache_that_depends_on_the_working_directory_is_refused() {
-        let error = config(&[("COGRAPH_CACHE_DIR", "cache"), ("HOME", "/c")]).err().expect("it is relative");
-        assert!(matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")), "{error}");
+        let error = config(&[("COGRAPH_CACHE_DIR", "cache"), ("HOME", "/c")])
+            .err()
+            .expect("it is relative");
+        assert!(
+            matches!(&error, ConfigError::RelativeCacheDirectory { path } if path == Path::new("cache")),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_git_directory_of_another_user_is_no_root() {
         let (me, other) = (1000, 1001);
         let root = |owners: &[(&str, u32)]| {
-            let owner = |path: &Path| owners.iter().find(|(of, _)| Path::new(of) == path).map(|(_, owner)| *owner);
+            let owner = |path: &Path| {
+                owners.iter().find(|(of, _)| Path::new(of) == path).map(|(_, owner)| *owner)
+            };
             enclosing_root_by(Path::new("/shared/mine/deep"), me, owner).display().to_string()
         };
         let mine = ("/shared/mine/deep", me);
         assert_eq!(root(&[mine, ("/shared/.git", me)]), "/shared");
-        assert_eq!(root(&[mine, ("/shared/.git", 0)]), "/shared", "the superuser decides what is there");
+        assert_eq!(
+            root(&[mine, ("/shared/.git", 0)]),
+            "/shared",
+            "the superuser decides what is there"
+        );
         assert_eq!(root(&[mine, ("/shared/.git", other)]), "/shared/mine/deep");
         assert_eq!(root(&[mine, ("/shared/mine/.git", other), ("/shared/.git", me)]), "/shared");
-        assert_eq!(root(&[("/shared/mine/deep", other), ("/shared/.git", other)]), "/shared", "all of it is the other's");
+        assert_eq!(
+            root(&[("/shared/mine/deep", other), ("/shared/.git", other)]),
+            "/shared",
+            "all of it is the other's"
+        );
     }
 
     #[test]
     fn limits_are_numbers() {
-        let limits = config(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_LIMIT", "10")]).expect("both are numbers").limits;
+        let limits = config(&[("COGRAPH_THREADS", "3"), ("COGRAPH_FILE_LIMIT", "10")])
+            .expect("both are numbers")
+            .limits;
         assert_eq!((limits.threads, limits.file_bytes), (3, 10));
         for wrong in ["0", "-1", "many"] {
             assert!(matches!(

@@ -56,7 +56,8 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
         return FileFacts { problems: vec![problem], lines, ..FileFacts::default() };
     };
     let nested = typed_arena::Arena::new();
-    let mut walker = walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
+    let mut walker =
+        walk::Walker::new(language, source, limits, walk::Embedded { trees: &nested, end });
     walker.made = cleared.made.as_slice();
     walker.walk(tree.root_node());
     walker.moved(&cleared.moved);
@@ -67,16 +68,27 @@ pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) 
 }
 
 /// Parses a source, or the parts of it `within` ranges; none if that is not done at `end`.
-fn parse(language: &Language, source: &[u8], end: Instant, within: &[tree_sitter::Range]) -> Option<tree_sitter::Tree> {
+fn parse(
+    language: &Language,
+    source: &[u8],
+    end: Instant,
+    within: &[tree_sitter::Range],
+) -> Option<tree_sitter::Tree> {
     PARSER.with_borrow_mut(|parser| {
-        parser.set_language(&language.grammar).expect("every grammar is built for this tree-sitter; a test loads them all");
+        parser
+            .set_language(&language.grammar)
+            .expect("every grammar is built for this tree-sitter; a test loads them all");
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
         let mut in_time = |_: &tree_sitter::ParseState| match Instant::now() > end {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };
         let options = tree_sitter::ParseOptions::new().progress_callback(&mut in_time);
-        let tree = parser.parse_with_options(&mut |offset, _| source.get(offset..).unwrap_or_default(), None, Some(options));
+        let tree = parser.parse_with_options(
+            &mut |offset, _| source.get(offset..).unwrap_or_default(),
+            None,
+            Some(options),
+        );
         if tree.is_none() {
             parser.reset();
         }

@@ -40,7 +40,10 @@ use crate::model::LanguageId;
 use crate::model::cancel::CancelToken;
 use crate::model::facts::FileFacts;
 use crate::source::{self, SourceError};
-use crate::store::{self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind, WriterLock};
+use crate::store::{
+    self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind,
+    WriterLock,
+};
 use state::resident::Resident;
 
 /// What one run of the index needs to know besides the files.
@@ -140,17 +143,29 @@ impl IndexError {
             Self::Source(_) => "check that the directory exists and may be read",
             Self::Store(error) => match error.kind {
                 StoreErrorKind::Locked => "wait for the other process to end, or stop it",
-                StoreErrorKind::Full => "make room, or set COGRAPH_CACHE_DIR to a place that has more",
-                StoreErrorKind::Permission => "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place",
-                _ => "if it stays, remove the repository's directory from the cache: it is built again",
+                StoreErrorKind::Full => {
+                    "make room, or set COGRAPH_CACHE_DIR to a place that has more"
+                }
+                StoreErrorKind::Permission => {
+                    "check the permissions of the cache, or set COGRAPH_CACHE_DIR to another place"
+                }
+                _ => {
+                    "if it stays, remove the repository's directory from the cache: it is built again"
+                }
             },
             Self::Threads { .. } => "lower COGRAPH_THREADS, or raise the limit on processes",
-            Self::Defect { .. } => "report it as a defect of this program, with the repository if it is public",
-            Self::NoWorker { .. } => "check that the program is still there and that more processes may be started",
+            Self::Defect { .. } => {
+                "report it as a defect of this program, with the repository if it is public"
+            }
+            Self::NoWorker { .. } => {
+                "check that the program is still there and that more processes may be started"
+            }
             Self::Worker { .. } => {
                 "if it was killed for lack of memory, lower COGRAPH_THREADS or COGRAPH_MEMORY_LIMIT; else report it"
             }
-            Self::Stalled { .. } => "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it",
+            Self::Stalled { .. } => {
+                "raise COGRAPH_FILE_SECONDS if the machine is slow, else report it"
+            }
             Self::Told { hint, .. } => hint,
             Self::Cancelled { .. } => "start it again",
         }
@@ -164,11 +179,23 @@ fn last_words(said: &str) -> String {
 impl<'a> Run<'a> {
     /// A run with these limits that reports to nobody.
     pub fn quiet(limits: Limits, cancel: &'a CancelToken) -> Self {
-        Self { limits, cancel, progress: &|_| {}, residents: None, extract: extract::extract, workers: None, caution: None }
+        Self {
+            limits,
+            cancel,
+            progress: &|_| {},
+            residents: None,
+            extract: extract::extract,
+            workers: None,
+            caution: None,
+        }
     }
 
     fn check(&self, root: &Path) -> Result<(), IndexError> {
-        if self.cancel.is_cancelled() { Err(IndexError::Cancelled { root: root.to_path_buf() }) } else { Ok(()) }
+        if self.cancel.is_cancelled() {
+            Err(IndexError::Cancelled { root: root.to_path_buf() })
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -241,7 +268,9 @@ fn adopt(location: &Location, patience: Duration, run: &Run) -> Result<bool, Ind
         return Ok(true);
     }
     let root = source::Root::new(location.root());
-    let adopted = store::adopt(&lock, |file| root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size));
+    let adopted = store::adopt(&lock, |file| {
+        root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size)
+    });
     Ok(adopted.unwrap_or_else(|error| {
         tracing::info!(%error, "the store is built from nothing: another cannot be copied");
         false
@@ -271,7 +300,12 @@ pub fn make_room(location: &Location, limits: &Limits) -> Vec<Dropped> {
 /// One process writes at a time; another one is waited for, at most `patience`. What it has published by then counts: changes
 /// that are in the store already write nothing. Where a resident has the state that the store is in, only what the changes
 /// concern is read, resolved and written; else everything is.
-pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
+pub fn apply(
+    location: &Location,
+    changes: &ChangeSet,
+    patience: Duration,
+    run: &Run,
+) -> Result<Outcome, IndexError> {
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, run);
     }
@@ -293,11 +327,18 @@ pub fn apply(location: &Location, changes: &ChangeSet, patience: Duration, run: 
 
 /// Takes changes in through what is kept of the repository; none if nothing is that fits the store, if the store cannot be
 /// changed in place, or if to build it anew is less work.
-fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, run: &Run) -> Result<Option<Outcome>, IndexError> {
+fn take_in_place(
+    location: &Location,
+    changes: &ChangeSet,
+    patience: Duration,
+    run: &Run,
+) -> Result<Option<Outcome>, IndexError> {
     let ChangeSet::Some { touched, gone } = changes else { return Ok(None) };
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;
-    let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits)) else {
+    let Some(snapshot) =
+        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+    else {
         return Ok(None);
     };
     let (touched, gone) = state::change::still_missing((touched, gone), &snapshot, &run.limits)?;
@@ -331,7 +372,8 @@ fn take_in_place(location: &Location, changes: &ChangeSet, patience: Duration, r
 
 /// Makes ready for the next changes of a repository whose store is right: reads what is known of it, unless that is kept already.
 fn prepare(location: &Location, residents: &Residents, run: &Run) -> Result<(), IndexError> {
-    if let Some(snapshot) = newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+    if let Some(snapshot) =
+        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
         && !residents.knows(location, snapshot.identity())
         && let Some(resident) = Resident::load(&snapshot, run)?
     {

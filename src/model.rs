@@ -46,7 +46,9 @@ impl RepoPath {
 
     /// Whether this is the path of `directory`, or of something in it.
     pub fn starts_with(&self, directory: &Self) -> bool {
-        self.0.strip_prefix(directory.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        self.0
+            .strip_prefix(directory.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// The text after the last dot of the file name, if the dot is not its first character.
@@ -144,7 +146,16 @@ vocabulary! {
 impl SymbolKind {
     /// Whether the symbol is a type that can have members.
     pub fn is_type(self) -> bool {
-        matches!(self, Self::Class | Self::Struct | Self::Union | Self::Interface | Self::Trait | Self::Enum | Self::TypeAlias)
+        matches!(
+            self,
+            Self::Class
+                | Self::Struct
+                | Self::Union
+                | Self::Interface
+                | Self::Trait
+                | Self::Enum
+                | Self::TypeAlias
+        )
     }
 
     /// Whether the symbol is code that can be called by its own name.

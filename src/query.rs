@@ -85,7 +85,11 @@ pub struct SymbolInfo {
 impl SymbolInfo {
     /// `Container.name`.
     pub fn qualified_name(&self) -> String {
-        if self.container.is_empty() { self.name.clone() } else { format!("{}.{}", self.container, self.name) }
+        if self.container.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}.{}", self.container, self.name)
+        }
     }
 
     /// `path::Container.name`.
@@ -136,7 +140,8 @@ pub enum Certainty {
 
 impl Certainty {
     /// Every value, from sure to vague.
-    pub const ALL: [Certainty; 4] = [Certainty::Certain, Certainty::Likely, Certainty::Possible, Certainty::Textual];
+    pub const ALL: [Certainty; 4] =
+        [Certainty::Certain, Certainty::Likely, Certainty::Possible, Certainty::Textual];
 
     /// The word for replies and parameters.
     pub fn word(self) -> &'static str {
@@ -249,7 +254,10 @@ impl<T> Meanings<T> {
         let (first, rest) = meanings.split_at(meanings.len().min(most));
         Ok(Self {
             answers: first.iter().map(answer).collect::<Result<_, _>>()?,
-            others: rest.iter().map(|meaning| lookup.info(&meaning.symbol)).collect::<Result<_, _>>()?,
+            others: rest
+                .iter()
+                .map(|meaning| lookup.info(&meaning.symbol))
+                .collect::<Result<_, _>>()?,
         })
     }
 }

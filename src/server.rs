@@ -38,7 +38,9 @@ pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::LogSink;
 pub use jsonrpc::admission::{Class, LaneState};
-pub use peers::{ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command};
+pub use peers::{
+    ChildProcess, EndPatience, Ended, Probe, ProbeError, Ran, Started, probe, run_command,
+};
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use proxy::federation::{Name, RegistryError, Upstreams};
@@ -83,7 +85,8 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
     run(limits.clone(), |events| {
-        let repositories = Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
+        let repositories =
+            Repositories::of(&shared, Reach::from(root), Patience::of(&limits), telling(events));
         Arc::new(tools::Toolbox::new(repositories, delay))
     })
 }
@@ -107,15 +110,19 @@ const WAITING_CALLS: usize = 8;
 /// Serves one client on standard input and output as `run_stdio` does, and passes its calls on.
 pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
     let Options { config, root, mut limits, delay } = options;
-    let (patience, started_in) = (Patience::of(&limits), config.as_ref().ok().and_then(Config::started_in));
+    let (patience, started_in) =
+        (Patience::of(&limits), config.as_ref().ok().and_then(Config::started_in));
     let root = root.map(std::path::absolute).transpose()?;
     let shared = passing.embeds.then(|| Shared::new(config, limits.stores));
-    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+    for permits in
+        [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits]
+    {
         *permits *= WAITING_CALLS;
     }
     run(limits, |events| {
         let embedded = shared.map(|shared| {
-            let repositories = Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
+            let repositories =
+                Repositories::of(&shared, Reach::from(root.clone()), patience, telling(events));
             Arc::new(tools::Toolbox::new(repositories, delay)) as Arc<dyn tools::Tools>
         });
         let Passing { target, starter, .. } = passing;
@@ -138,7 +145,9 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
 pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     let Options { config, mut limits, .. } = options;
     let started_in = config.as_ref().ok().and_then(Config::started_in);
-    for permits in [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits] {
+    for permits in
+        [&mut limits.control_permits, &mut limits.query_permits, &mut limits.heavy_permits]
+    {
         *permits *= WAITING_CALLS;
     }
     // Beside the questions to all there may be calls of every upstream's own tools.
@@ -161,7 +170,10 @@ fn telling(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
     move || drop(events.blocking_send(Event::Published))
 }
 
-fn run(limits: Limits, tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>) -> io::Result<()> {
+fn run(
+    limits: Limits,
+    tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>,
+) -> io::Result<()> {
     let stream = transport::stdio::take()?;
     base::log::take_panics();
     let session = Session::new();

@@ -26,8 +26,8 @@ pub use build::{BuildInfo, Outline, Places, Published, publish, publish_files};
 pub use format::error::{StoreError, StoreErrorKind};
 pub use format::location::{Location, Version, WriterLock};
 pub use format::rows::{
-    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow,
-    SiteTarget, SymbolHead, SymbolKey, SymbolRow,
+    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow,
+    RelationRow, SiteKey, SiteRow, SiteTarget, SymbolHead, SymbolKey, SymbolRow,
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
@@ -42,7 +42,9 @@ pub use read::control::{MEMORY_BYTES, PATTERN_BYTES};
 pub use read::name_cache::NameRuns;
 pub use read::order::{FileRank, KeyOrder, SiteRank, SymbolRank};
 pub use read::path_table::{FileMark, PathTable};
-pub use read::pool::{Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener};
+pub use read::pool::{
+    Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener,
+};
 pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
 pub use update::amendment::{Amendment, KnownRows};
 pub use update::delta::carry_over;

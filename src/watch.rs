@@ -110,9 +110,12 @@ impl Watch {
         }
         let queue = Queue::open().map_err(failed)?;
         let mounts = Mounts::of(root).ok();
-        let Some(identity) = DirectoryId::of(root) else { return Err(WatchError::Lost { root: root.to_path_buf() }) };
+        let Some(identity) = DirectoryId::of(root) else {
+            return Err(WatchError::Lost { root: root.to_path_buf() });
+        };
         let (root, directories) = (root.to_path_buf(), HashMap::new());
-        let mut watch = Self { root, threads, queue, identity, mounts, directories, is_lost: false };
+        let mut watch =
+            Self { root, threads, queue, identity, mounts, directories, is_lost: false };
         watch.add(None)?;
         watch.add_below(None, cancel)?;
         // Rules beside those in the tree. It need not exist.
@@ -133,7 +136,9 @@ impl Watch {
         let mut hints = Hints::default();
         let mut appeared = BTreeSet::new();
         let mut events = Vec::new();
-        self.queue.read(&mut events).map_err(|source| WatchError::System { root: self.root.clone(), source })?;
+        self.queue
+            .read(&mut events)
+            .map_err(|source| WatchError::System { root: self.root.clone(), source })?;
         hints.everything = self.check_mounts()? || events.len() > MOST_EVENTS;
         for event in events {
             self.take_in(event, &mut hints, &mut appeared);
@@ -186,13 +191,16 @@ impl Watch {
         let Some(directory) = self.directories.get(&event.watch).cloned() else { return };
         let Some(name) = event.name else {
             // About the watched directory itself.
-            self.is_lost |= directory.is_none() && matches!(event.what, What::Gone | What::Unwatched);
+            self.is_lost |=
+                directory.is_none() && matches!(event.what, What::Gone | What::Unwatched);
             if event.what == What::Unwatched {
                 self.directories.remove(&event.watch);
             }
             return;
         };
-        let parent = directory.as_ref().map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
+        let parent = directory
+            .as_ref()
+            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
         let Some(path) = source::repo_path(&self.root, &parent.join(&name)) else { return };
         if path.as_str() == ".git/info/exclude" {
             hints.everything = true;
@@ -224,17 +232,23 @@ impl Watch {
         let failed = |source| WatchError::System { root: self.root.clone(), source };
         let have_changed = mounts.have_changed().map_err(failed)?;
         match mounts.remote() {
-            Some(kind) => Err(WatchError::Remote { root: self.root.clone(), kind: kind.to_owned() }),
+            Some(kind) => {
+                Err(WatchError::Remote { root: self.root.clone(), kind: kind.to_owned() })
+            }
             None => Ok(have_changed),
         }
     }
 
     /// Watches a directory; one that is gone by now is no error.
     fn add(&mut self, directory: Option<RepoPath>) -> Result<bool, WatchError> {
-        let path = directory.as_ref().map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
+        let path = directory
+            .as_ref()
+            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
         match self.queue.watch(&path) {
             Ok(number) => Ok(self.directories.insert(number, directory).is_none()),
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => Err(WatchError::Limit { root: self.root.clone() }),
+            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
+                Err(WatchError::Limit { root: self.root.clone() })
+            }
             Err(_) if directory.is_some() => Ok(false),
             Err(source) => Err(WatchError::System { root: self.root.clone(), source }),
         }
@@ -242,7 +256,11 @@ impl Watch {
 
     /// Watches the directories below these, or all, that the index looks into. Looks again until there is no new one: what is
     /// made in a directory before it is watched is not reported.
-    fn add_below(&mut self, below: Option<&BTreeSet<RepoPath>>, cancel: &CancelToken) -> Result<(), WatchError> {
+    fn add_below(
+        &mut self,
+        below: Option<&BTreeSet<RepoPath>>,
+        cancel: &CancelToken,
+    ) -> Result<(), WatchError> {
         loop {
             let walk = match below {
                 Some(paths) => source::walk_below(&self.root, paths, cancel),

@@ -51,7 +51,12 @@ fn of_several_functions_each_is_one_of_the_candidates() {
     for function in ["my_write", "other_write"] {
         let answer = asked(&["trace", function]);
         assert!(answer.starts_with(&format!("0 callers of {function}")), "{answer}");
-        assert!(answer.contains("not followed, because their target is not certain (function-value):\na.c: use:11"), "{answer}");
+        assert!(
+            answer.contains(
+                "not followed, because their target is not certain (function-value):\na.c: use:11"
+            ),
+            "{answer}"
+        );
         let answer = asked(&["trace", function, "--certainty", "possible"]);
         assert!(answer.contains("\na.c: ?=use:11"), "{answer}");
     }
@@ -65,10 +70,16 @@ fn of_several_functions_each_is_one_of_the_candidates() {
 #[test]
 fn a_field_that_is_called_has_the_calls_among_its_references() {
     let answer = asked(&["references", "ops.write"]);
-    assert!(answer.starts_with("references to a.h::ops.write (field, line 2): 3 certain in 1 file"), "{answer}");
+    assert!(
+        answer.starts_with("references to a.h::ops.write (field, line 2): 3 certain in 1 file"),
+        "{answer}"
+    );
     assert!(answer.contains("by kind: 2 write, 1 call"), "{answer}");
     let answer = asked(&["trace", "flush", "--direction", "callees"]);
-    assert!(answer.contains("(function-value):\na.c: sync:12"), "it is no call of `void` outside: {answer}");
+    assert!(
+        answer.contains("(function-value):\na.c: sync:12"),
+        "it is no call of `void` outside: {answer}"
+    );
 }
 
 #[test]
@@ -97,7 +108,12 @@ fn what_a_variable_with_very_many_references_holds_is_left_open() {
                  int use(struct ops *o) { return o->go(1); }\nvoid keep(struct ops *o) {\n";
     for (reads, expected) in [(10, "~=act:2@4"), (5000, "not followed")] {
         let text = format!("{start}{}}}\n", "    put(o->go);\n".repeat(reads));
-        let answer = Repository::with(&[("a.c", text.as_bytes())]).asked(&["trace", "use", "--direction", "callees"]);
+        let answer = Repository::with(&[("a.c", text.as_bytes())]).asked(&[
+            "trace",
+            "use",
+            "--direction",
+            "callees",
+        ]);
         assert!(answer.contains(expected), "{reads}: {answer}");
     }
 }

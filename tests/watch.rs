@@ -129,7 +129,8 @@ fn more_than_the_queue_holds_means_everything() {
     let project = Project::with(&["a.py", "sub/b.py"]);
     let mut watch = project.watch();
     for number in 0..20_000 {
-        fs::write(project.root.join(if number % 2 == 0 { "a.py" } else { "sub/b.py" }), "x").expect("written");
+        fs::write(project.root.join(if number % 2 == 0 { "a.py" } else { "sub/b.py" }), "x")
+            .expect("written");
     }
     fs::create_dir(project.root.join("unseen")).expect("created");
     let hints = project.drain(&mut watch);
@@ -140,7 +141,10 @@ fn more_than_the_queue_holds_means_everything() {
 
 #[test]
 fn a_root_that_goes_is_an_error() {
-    for by in [|root: &Path| fs::remove_dir_all(root), |root: &Path| fs::rename(root, root.with_file_name("elsewhere"))] {
+    for by in [
+        |root: &Path| fs::remove_dir_all(root),
+        |root: &Path| fs::rename(root, root.with_file_name("elsewhere")),
+    ] {
         let project = Project::with(&["a.py"]);
         let mut watch = project.watch();
         by(&project.root).expect("it is ours");
@@ -150,7 +154,9 @@ fn a_root_that_goes_is_an_error() {
     // Somebody is in the directory that is gone, as a server is in its working directory: the system keeps it, and reports nothing.
     for by in [
         |root: &Path| fs::remove_dir_all(root),
-        |root: &Path| fs::rename(root.parent().expect("it is not the top"), root.join("../../elsewhere")),
+        |root: &Path| {
+            fs::rename(root.parent().expect("it is not the top"), root.join("../../elsewhere"))
+        },
     ] {
         let project = Project::with(&["root/a.py"]);
         let root = project.root.join("root");

@@ -87,11 +87,15 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Json { section: "mcpServers", relaxed: false, typed: true },
         user_file: |user| Some(user.claude.as_ref().or(user.home.as_ref())?.join(".claude.json")),
         project_file: ".mcp.json",
-        add: |scope, entry| Some(words(&["mcp", "add", "--scope", scope.word(), NAME, "--"], entry)),
+        add: |scope, entry| {
+            Some(words(&["mcp", "add", "--scope", scope.word(), NAME, "--"], entry))
+        },
         remove: |scope| Some(texts(&["mcp", "remove", "--scope", scope.word(), NAME])),
         next: |scope| match scope {
             Scope::User => "`claude mcp list` shows it; sessions that run see it after a restart",
-            Scope::Project => "Claude Code asks each user once whether the servers of the project may be used",
+            Scope::Project => {
+                "Claude Code asks each user once whether the servers of the project may be used"
+            }
         },
     },
     Client {
@@ -101,7 +105,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Toml { section: "mcp_servers" },
         user_file: |user| Some(user.codex.as_ref()?.join("config.toml")),
         project_file: ".codex/config.toml",
-        add: |scope, entry| (scope == Scope::User).then(|| words(&["mcp", "add", NAME, "--"], entry)),
+        add: |scope, entry| {
+            (scope == Scope::User).then(|| words(&["mcp", "add", NAME, "--"], entry))
+        },
         remove: |scope| (scope == Scope::User).then(|| texts(&["mcp", "remove", NAME])),
         next: |scope| match scope {
             Scope::User => "`codex mcp list` shows it",
@@ -137,7 +143,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         format: Format::Json { section: "servers", relaxed: true, typed: true },
         user_file: visual_studio_code,
         project_file: ".vscode/mcp.json",
-        add: |scope, entry| (scope == Scope::User).then(|| vec!["--add-mcp".to_owned(), described(entry)]),
+        add: |scope, entry| {
+            (scope == Scope::User).then(|| vec!["--add-mcp".to_owned(), described(entry)])
+        },
         remove: |_| None,
         next: |_| "the command `MCP: List Servers` shows it and starts it",
     },
@@ -158,13 +166,22 @@ fn texts(words: &[&str]) -> Vec<String> {
 }
 
 fn words(first: &[&str], entry: &ServerEntry) -> Vec<String> {
-    texts(first).into_iter().chain([entry.command.clone()]).chain(entry.arguments.iter().cloned()).collect()
+    texts(first)
+        .into_iter()
+        .chain([entry.command.clone()])
+        .chain(entry.arguments.iter().cloned())
+        .collect()
 }
 
 /// An entry with its name, as one program wants it on its command line.
 fn described(entry: &ServerEntry) -> String {
     let arguments: Vec<String> = entry.arguments.iter().map(|argument| quoted(argument)).collect();
-    format!("{{\"name\":{},\"command\":{},\"args\":[{}]}}", quoted(NAME), quoted(&entry.command), arguments.join(","))
+    format!(
+        "{{\"name\":{},\"command\":{},\"args\":[{}]}}",
+        quoted(NAME),
+        quoted(&entry.command),
+        arguments.join(",")
+    )
 }
 
 /// The client of a name.
@@ -247,7 +264,9 @@ impl List<'_> {
     /// The text with this server in the list; everything else as it was.
     pub(super) fn with(&self, entry: &ServerEntry) -> Result<String, String> {
         match self.format {
-            Format::Json { section, relaxed, typed } => json::with(self.text, relaxed, section, NAME, entry, typed),
+            Format::Json { section, relaxed, typed } => {
+                json::with(self.text, relaxed, section, NAME, entry, typed)
+            }
             Format::Toml { section } => toml::with(self.text, section, NAME, entry),
         }
     }
@@ -255,7 +274,9 @@ impl List<'_> {
     /// The text without this server; everything else as it was.
     pub(super) fn without(&self) -> Result<String, String> {
         match self.format {
-            Format::Json { section, relaxed, .. } => json::without(self.text, relaxed, section, NAME),
+            Format::Json { section, relaxed, .. } => {
+                json::without(self.text, relaxed, section, NAME)
+            }
             Format::Toml { section } => toml::without(self.text, section, NAME),
         }
     }
@@ -263,7 +284,9 @@ impl List<'_> {
     /// Whether the two say the same about everything but this server, whatever their spaces.
     pub(super) fn agrees_with(&self, other: &List<'_>) -> bool {
         match self.format {
-            Format::Json { section, relaxed, .. } => json::agree(self.text, other.text, relaxed, section, NAME),
+            Format::Json { section, relaxed, .. } => {
+                json::agree(self.text, other.text, relaxed, section, NAME)
+            }
             Format::Toml { section } => toml::agree(self.text, other.text, section, NAME),
         }
     }
@@ -304,7 +327,11 @@ fn read_with(path: &Path, flags: OFlags) -> io::Result<Option<String>> {
     let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
         Ok(file) => File::from(file),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     if !file.metadata()?.is_file() {

@@ -11,12 +11,14 @@ use crate::extract::facts::builder::Builder;
 use crate::extract::facts::exports::{self, ExportList};
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run, ScopeId, ScopeKind, Site, SiteId,
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RESULT, Run,
+    ScopeId, ScopeKind, Site, SiteId,
 };
 use crate::model::{Position, ProblemKind, SiteKind};
 use children::Lister;
 pub(super) use context::{
-    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings, Usage, Wrapper,
+    Callable, Declared, Decorator, Definition, Embedded, Pending, QUOTES, READ, Surroundings,
+    Usage, Wrapper,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -73,7 +75,12 @@ pub(super) struct Walker<'t> {
 }
 
 impl<'t> Walker<'t> {
-    pub(super) fn new(language: &'static Language, source: &'t [u8], limits: Limits, embedded: Embedded<'t>) -> Self {
+    pub(super) fn new(
+        language: &'static Language,
+        source: &'t [u8],
+        limits: Limits,
+        embedded: Embedded<'t>,
+    ) -> Self {
         let mut build = Builder::for_source(source.len());
         let scope = build.scope(ScopeId::NONE, ScopeKind::File, LocalSymbol::NONE, 0, source.len());
         Self {
@@ -119,7 +126,10 @@ impl<'t> Walker<'t> {
         if root.has_error() && !self.build.has_problems() {
             let mut node = root;
             while !node.is_error() && !node.is_missing() {
-                let Some(child) = self.children(node).into_iter().find(|child| child.has_error()) else { break };
+                let Some(child) = self.children(node).into_iter().find(|child| child.has_error())
+                else {
+                    break;
+                };
                 node = child;
             }
             self.problem(ProblemKind::Syntax, node);
@@ -136,7 +146,8 @@ impl<'t> Walker<'t> {
     /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
         // Tokens say nothing, except that they are missing.
-        let children = if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
+        let children =
+            if self.has_errors { self.children(node) } else { self.named_and_comments(node) };
         let mut last = ExprId::NONE;
         for child in &children {
             if let Some(value) = self.visit_child(*child) {
@@ -169,14 +180,16 @@ impl<'t> Walker<'t> {
 
     pub(super) fn note_comment(&mut self, comment: Node<'t>) {
         let (start, end) = (comment.start_byte(), comment.end_byte());
-        let line = self.source.get(start - comment.start_position().column..start).unwrap_or_default();
+        let line =
+            self.source.get(start - comment.start_position().column..start).unwrap_or_default();
         if !line.iter().all(u8::is_ascii_whitespace) {
             // Behind code on the same line: about that code, not about what follows.
             return;
         }
         let joined = self.pending.comment.filter(|&(_, previous)| {
             let gap = self.source.get(previous..start).unwrap_or_default();
-            gap.iter().all(u8::is_ascii_whitespace) && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
+            gap.iter().all(u8::is_ascii_whitespace)
+                && gap.iter().filter(|&&byte| byte == b'\n').count() <= 1
         });
         self.pending.comment = Some((joined.map_or(start, |(first, _)| first), end));
     }
@@ -192,12 +205,21 @@ impl<'t> Walker<'t> {
     }
 
     /// Visits a node by `visit`, unless it is nested too deep.
-    pub(super) fn deeper(&mut self, node: Node<'t>, visit: impl FnOnce(&mut Self) -> ExprId) -> ExprId {
+    pub(super) fn deeper(
+        &mut self,
+        node: Node<'t>,
+        visit: impl FnOnce(&mut Self) -> ExprId,
+    ) -> ExprId {
         self.nested(node, ExprId::NONE, visit)
     }
 
     /// Does something with a node that may do the same with nodes inside; gives `otherwise` where that is nested too deep.
-    pub(super) fn nested<T>(&mut self, node: Node<'t>, otherwise: T, visit: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn nested<T>(
+        &mut self,
+        node: Node<'t>,
+        otherwise: T,
+        visit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         if self.depth >= self.limits.depth {
             self.problem(ProblemKind::TooDeep, node);
             return otherwise;
@@ -237,7 +259,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    pub(super) fn visit_selected(&mut self, node: Node<'t>, selector: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+    pub(super) fn visit_selected(
+        &mut self,
+        node: Node<'t>,
+        selector: Option<&crate::grammar::Selector>,
+        usage: Usage,
+    ) -> ExprId {
         match selector.and_then(|selector| selector.first(node)) {
             Some(child) => self.visit(child, usage),
             None => ExprId::NONE,
@@ -303,9 +330,16 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn pass(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, usage: Usage) -> ExprId {
+    fn pass(
+        &mut self,
+        node: Node<'t>,
+        of: Option<&crate::grammar::Selector>,
+        usage: Usage,
+    ) -> ExprId {
         if let Some(only) = self.lone_child(node) {
-            let is_chosen = of.is_none_or(|selector| selector.first(node).is_some_and(|chosen| chosen.id() == only.id()));
+            let is_chosen = of.is_none_or(|selector| {
+                selector.first(node).is_some_and(|chosen| chosen.id() == only.id())
+            });
             let value = self.visit(only, if is_chosen { usage } else { READ });
             return if is_chosen { value } else { ExprId::NONE };
         }
@@ -339,7 +373,12 @@ impl<'t> Walker<'t> {
         value
     }
 
-    fn jump(&mut self, node: Node<'t>, of: Option<&crate::grammar::Selector>, returns: bool) -> ExprId {
+    fn jump(
+        &mut self,
+        node: Node<'t>,
+        of: Option<&crate::grammar::Selector>,
+        returns: bool,
+    ) -> ExprId {
         let value = match of {
             Some(_) => self.visit_selected(node, of, READ),
             None => self.visit_children(node),
@@ -358,7 +397,12 @@ impl<'t> Walker<'t> {
     }
 
     /// Opens a scope and makes it the current one; gives back what [`Walker::close`] needs.
-    pub(super) fn open(&mut self, kind: ScopeKind, symbol: LocalSymbol, node: Node<'t>) -> (ScopeId, Surroundings) {
+    pub(super) fn open(
+        &mut self,
+        kind: ScopeKind,
+        symbol: LocalSymbol,
+        node: Node<'t>,
+    ) -> (ScopeId, Surroundings) {
         let before = (self.scope, self.around);
         self.scope = self.build.scope(self.scope, kind, symbol, node.start_byte(), node.end_byte());
         self.around = Surroundings::NONE;
@@ -372,7 +416,10 @@ impl<'t> Walker<'t> {
 
     /// Opens a scope that lasts until the one around it is closed: what is declared from here on hides what was before.
     pub(super) fn open_rest(&mut self, node: Node<'t>) {
-        let end = self.scope.get().map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
+        let end = self
+            .scope
+            .get()
+            .map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
         let symbol = LocalSymbol::NONE;
         self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
     }
@@ -385,7 +432,8 @@ impl<'t> Walker<'t> {
     pub(super) fn text_of(&self, node: Node<'t>) -> &'t str {
         match self.text {
             Some(text) => text.get(node.byte_range()).unwrap_or_default(),
-            None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default()).unwrap_or_default(),
+            None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default())
+                .unwrap_or_default(),
         }
     }
 
@@ -436,10 +484,28 @@ impl<'t> Walker<'t> {
         std::mem::replace(&mut self.call_site, SiteId::NONE)
     }
 
-    pub(super) fn bind(&mut self, scope: ScopeId, name: NameId, kind: BindingKind, from: usize, ty: ExprId, value: ExprId) {
+    pub(super) fn bind(
+        &mut self,
+        scope: ScopeId,
+        name: NameId,
+        kind: BindingKind,
+        from: usize,
+        ty: ExprId,
+        value: ExprId,
+    ) {
         if name.is_some() && !self.is_ignored(name) {
             let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
-            self.build.bind(Binding { scope, block: self.scope, name, kind, from: offset(from), symbol, import, ty, value });
+            self.build.bind(Binding {
+                scope,
+                block: self.scope,
+                name,
+                kind,
+                from: offset(from),
+                symbol,
+                import,
+                ty,
+                value,
+            });
         }
     }
 
@@ -464,7 +530,8 @@ impl<'t> Walker<'t> {
     }
 
     pub(super) fn is_ignored_text(&self, text: &str) -> bool {
-        text.is_empty() || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
+        text.is_empty()
+            || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
     }
 
     /// Whether an expression is the receiver of the method around.

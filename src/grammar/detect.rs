@@ -47,14 +47,18 @@ pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<Langua
     };
     let exact = table.by_extension.get(extension).copied();
     let Some(claimants) = table.shared.get(extension) else {
-        return exact.or_else(|| table.by_extension.get(extension.to_ascii_lowercase().as_str()).copied());
+        return exact
+            .or_else(|| table.by_extension.get(extension.to_ascii_lowercase().as_str()).copied());
     };
-    let count = |language: LanguageId| neighbours.get(usize::from(language.0)).copied().unwrap_or(0);
+    let count =
+        |language: LanguageId| neighbours.get(usize::from(language.0)).copied().unwrap_or(0);
     claimants
         .iter()
         .copied()
         .find(|&language| has_marker(&FOLDERS[usize::from(language.0)], head))
-        .or_else(|| claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count)))
+        .or_else(|| {
+            claimants.iter().copied().find(|&language| count(language) > exact.map_or(0, count))
+        })
         .or(exact)
 }
 
@@ -70,7 +74,8 @@ fn interpreter(head: &[u8]) -> Option<&str> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;
     let mut words = line.split_ascii_whitespace();
-    let base = |word: &'_ str| word.rsplit('/').next().map(str::len).map(|length| word.len() - length);
+    let base =
+        |word: &'_ str| word.rsplit('/').next().map(str::len).map(|length| word.len() - length);
     let mut word = words.next()?;
     word = &word[base(word)?..];
     if word == "env" {

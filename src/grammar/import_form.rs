@@ -5,7 +5,12 @@ use serde::Deserialize;
 
 /// Syntax of an import. The forms are those of module systems, not of single languages.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "as", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "as",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum ImportForm {
     /// Modules by name. A child of `names` with an alias has the name in `aliased` and the alias in `alias`;
     /// without one the first segment is bound.
@@ -64,7 +69,12 @@ pub(crate) enum ImportForm {
     /// A using declaration: a name of another scope becomes visible here, possibly under an alias; with the
     /// token `namespace`, all names of that scope. In a list, `prefix` is what the node around the list has
     /// written before it.
-    Using { of: Selector, namespace: Option<String>, alias: Option<Selector>, prefix: Option<Selector> },
+    Using {
+        of: Selector,
+        namespace: Option<String>,
+        alias: Option<Selector>,
+        prefix: Option<Selector>,
+    },
     /// Re-exports of an export declaration.
     Export {
         source: Selector,

@@ -5,7 +5,12 @@ use serde::Deserialize;
 
 /// Role of a node in binding position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum Pattern {
     /// Binds nothing.
     Skip {},

@@ -11,7 +11,9 @@ pub(super) fn line_of_section(texts: &[&str], section: &str) -> usize {
         let line = line.trim();
         let is_key = || line.split('=').next().is_some_and(|name| name.trim() == section);
         match line.strip_prefix('[') {
-            Some(header) => header.trim_start_matches('[').split([']', '.']).next() == Some(section),
+            Some(header) => {
+                header.trim_start_matches('[').split([']', '.']).next() == Some(section)
+            }
             None => is_key(),
         }
     };
@@ -30,7 +32,9 @@ fn line_of(text: &str, section: &str, key: &str) -> usize {
         }
         if line.starts_with('[') {
             inside = line == header;
-        } else if inside && line.split('=').next().is_some_and(|name| name.trim().trim_matches('"') == key) {
+        } else if inside
+            && line.split('=').next().is_some_and(|name| name.trim().trim_matches('"') == key)
+        {
             return number + 1;
         }
     }

@@ -11,8 +11,16 @@ use std::collections::BTreeMap;
 
 /// Role of a node in statement or expression position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a language has one table of some hundred rules, which are read and never moved")]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a language has one table of some hundred rules, which are read and never moved"
+)]
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
@@ -108,7 +116,12 @@ pub(crate) enum Rule {
         kinds: BTreeMap<String, SymbolKind>,
     },
     /// A block with members of a type that is defined elsewhere, possibly as the implementation of an interface.
-    Extend { ty: Selector, interface: Option<Selector>, body: Option<Selector>, type_params: Option<Selector> },
+    Extend {
+        ty: Selector,
+        interface: Option<Selector>,
+        body: Option<Selector>,
+        type_params: Option<Selector>,
+    },
     /// A module or namespace; without a body it declares a child module in another file.
     Module {
         #[serde(default = "namespace", deserialize_with = "symbol_kind")]
@@ -121,7 +134,12 @@ pub(crate) enum Rule {
     /// The value that the file gives to those who import it.
     Exports { of: Selector },
     /// A type alias.
-    Alias { name: Option<Selector>, declarator: Option<Selector>, ty: Option<Selector>, type_params: Option<Selector> },
+    Alias {
+        name: Option<Selector>,
+        declarator: Option<Selector>,
+        ty: Option<Selector>,
+        type_params: Option<Selector>,
+    },
     /// An embedded type among the members: a base without a field name.
     Embed {
         of: Selector,
@@ -345,11 +363,21 @@ pub(crate) enum Rule {
     /// A branch whose condition may narrow types.
     If { condition: Selector, then: Selector, otherwise: Option<Selector> },
     /// Binds the names of a pattern by matching a value; `otherwise` is the branch for no match.
-    Let { pattern: Selector, ty: Option<Selector>, value: Option<Selector>, otherwise: Option<Selector> },
+    Let {
+        pattern: Selector,
+        ty: Option<Selector>,
+        value: Option<Selector>,
+        otherwise: Option<Selector>,
+    },
     /// Cases that match one value, bound to `name` if given; the children of `body` have the role `case`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
     /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a further condition.
-    Case { pattern: Option<Selector>, types: Option<Selector>, value: Option<Selector>, guard: Option<Selector> },
+    Case {
+        pattern: Option<Selector>,
+        types: Option<Selector>,
+        value: Option<Selector>,
+        guard: Option<Selector>,
+    },
     /// An invocation of a macro on tokens; `read` describes the expressions among them. Where definitions are allowed,
     /// tokens that start with one of `items` are read as definitions if they parse as such.
     MacroCall {
@@ -474,11 +502,15 @@ fn symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SymbolKind,
     kind_of_word(&String::deserialize(deserializer)?)
 }
 
-fn optional_symbol_kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<SymbolKind>, D::Error> {
+fn optional_symbol_kind<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<SymbolKind>, D::Error> {
     symbol_kind(deserializer).map(Some)
 }
 
-fn symbol_kinds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
+fn symbol_kinds<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, SymbolKind>, D::Error> {
     BTreeMap::<String, String>::deserialize(deserializer)?
         .into_iter()
         .map(|(node, word)| Ok((node, kind_of_word(&word)?)))

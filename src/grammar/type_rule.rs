@@ -5,7 +5,12 @@ use serde::Deserialize;
 
 /// Role of a node in type position.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(tag = "role", rename_all = "kebab-case", rename_all_fields = "kebab-case", deny_unknown_fields)]
+#[serde(
+    tag = "role",
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case",
+    deny_unknown_fields
+)]
 pub(crate) enum TypeRule {
     /// An unknown type; nothing inside is visited.
     Skip {},

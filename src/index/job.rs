@@ -4,7 +4,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare, refresh};
+use super::{
+    ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare,
+    refresh,
+};
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
 use crate::model::cancel::CancelToken;
@@ -83,7 +86,9 @@ impl Jobs {
         let on_published = Box::new(on_published);
         let (state, turn) = (Mutex::new(JobsState::default()), Condvar::new());
         let (workers, residents) = (worker.map(WorkerPool::new), Residents::new());
-        Self { shared: Arc::new(SharedJobs { limits, on_published, workers, residents, state, turn }) }
+        Self {
+            shared: Arc::new(SharedJobs { limits, on_published, workers, residents, state, turn }),
+        }
     }
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
@@ -96,7 +101,12 @@ impl Jobs {
 
     /// The same for changes that have been found already. What `then` names is taken in by another run, which begins as soon as
     /// this one has ended.
-    pub fn start_for(&self, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+    pub fn start_for(
+        &self,
+        location: &Location,
+        changes: Option<ChangeSet>,
+        then: Option<ChangeSet>,
+    ) -> Arc<Job> {
         self.shared.start(location, changes, then)
     }
 
@@ -143,7 +153,12 @@ impl SharedJobs {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn start(self: &Arc<Self>, location: &Location, changes: Option<ChangeSet>, then: Option<ChangeSet>) -> Arc<Job> {
+    fn start(
+        self: &Arc<Self>,
+        location: &Location,
+        changes: Option<ChangeSet>,
+        then: Option<ChangeSet>,
+    ) -> Arc<Job> {
         let mut state = self.lock();
         if let Some((job, _)) = state.jobs.iter().find(|(job, _)| job.location == *location) {
             return Arc::clone(job);
@@ -163,9 +178,11 @@ impl SharedJobs {
         let (shared, own) = (Arc::clone(self), Arc::clone(&job));
         match Builder::new().name("index-job".to_owned()).spawn(move || shared.work(&own, then)) {
             Ok(thread) => state.jobs.push((Arc::clone(&job), thread)),
-            Err(error) => {
-                job.end(Err(IndexError::Threads { threads: 1, root: location.root().to_path_buf(), reason: error.to_string() }))
-            }
+            Err(error) => job.end(Err(IndexError::Threads {
+                threads: 1,
+                root: location.root().to_path_buf(),
+                reason: error.to_string(),
+            })),
         }
         job
     }
@@ -194,7 +211,9 @@ impl SharedJobs {
                 Some(changes) => apply(&job.location, changes, WRITER_PATIENCE, &run),
                 None => refresh(&job.location, WRITER_PATIENCE, &run),
             });
-            ended.unwrap_or_else(|reason| Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason }))
+            ended.unwrap_or_else(|reason| {
+                Err(IndexError::Defect { root: job.location.root().to_path_buf(), reason })
+            })
         } else {
             Err(IndexError::Cancelled { root: job.location.root().to_path_buf() })
         };
@@ -232,7 +251,9 @@ impl SharedJobs {
         // Somebody works on the files: the next change shall cost what it concerns.
         if has_changed && self.workers.is_none() {
             let run = Run::quiet(self.limits, &job.cancel);
-            match crate::index::build::workers::guarded(|| prepare(&job.location, &self.residents, &run)) {
+            match crate::index::build::workers::guarded(|| {
+                prepare(&job.location, &self.residents, &run)
+            }) {
                 Ok(Ok(())) | Ok(Err(IndexError::Cancelled { .. })) => {}
                 Ok(Err(error)) => tracing::info!(%error, "the next changes mean a whole build"),
                 Err(reason) => tracing::error!(reason, "the next changes mean a whole build"),
@@ -290,7 +311,8 @@ impl Job {
             if left.is_zero() {
                 break;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.clone()
     }
@@ -298,12 +320,15 @@ impl Job {
     /// Waits until the state is another one than when it was looked at last, it has ended, or `until` has come.
     pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
         let mut state = self.lock();
-        while matches!(&*state, JobState::Queued) || matches!(&*state, JobState::Running(progress) if Some(*progress) == seen) {
+        while matches!(&*state, JobState::Queued)
+            || matches!(&*state, JobState::Running(progress) if Some(*progress) == seen)
+        {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.clone()
     }

@@ -145,7 +145,8 @@ impl<K, T> SharedItems<K, T> {
         loop {
             let now = Instant::now();
             let all = std::mem::take(&mut state.entries).into_iter();
-            let (unused, used): (Vec<_>, Vec<_>) = all.partition(|entry| now.duration_since(entry.used) >= idle);
+            let (unused, used): (Vec<_>, Vec<_>) =
+                all.partition(|entry| now.duration_since(entry.used) >= idle);
             state.entries = used;
             if !unused.is_empty() {
                 drop(state);
@@ -160,7 +161,8 @@ impl<K, T> SharedItems<K, T> {
                 return;
             };
             let wait = next.saturating_duration_since(now);
-            state = self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+            state =
+                self.changed.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
@@ -202,7 +204,10 @@ mod tests {
             assert!(kept.touch_or_put(&"a", || Told(round, sender.clone())));
             assert_eq!(receiver.recv_timeout(PATIENCE), Ok(round));
             assert!(begun.elapsed() >= Duration::from_millis(20));
-            assert!(!kept.touch(&"a") && kept.keys().is_empty(), "and a new thread comes with the next thing");
+            assert!(
+                !kept.touch(&"a") && kept.keys().is_empty(),
+                "and a new thread comes with the next thing"
+            );
         }
         let forever = Kept::new("kept-test", Duration::from_secs(3600));
         forever.put(&1, Told(1, sender.clone()));
@@ -212,8 +217,15 @@ mod tests {
         forever.put(&2, Told(3, sender.clone()));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
         assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
-        assert_eq!((receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))), (Ok(1), vec![(2, 3)]));
+        assert_eq!(
+            (receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))),
+            (Ok(1), vec![(2, 3)])
+        );
         drop(forever);
-        assert_eq!(receiver.recv_timeout(PATIENCE), Ok(3), "the end does not wait for the hour to pass");
+        assert_eq!(
+            receiver.recv_timeout(PATIENCE),
+            Ok(3),
+            "the end does not wait for the hour to pass"
+        );
     }
 }

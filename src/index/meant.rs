@@ -14,7 +14,8 @@ pub fn meant(config: &Config, repository: Repository) -> Result<Repository, Conf
     if has_index || is_project(&repository.root) {
         return Ok(repository);
     }
-    let home = config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
+    let home =
+        config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
     match unlikely(&repository.root, home.as_deref()) {
         Some(why) => Err(ConfigError::NotMeant { path: repository.root, why }),
         None => Ok(repository),

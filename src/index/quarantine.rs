@@ -40,7 +40,11 @@ pub(super) trait Witness: Send + Sync {
 }
 
 impl Caution {
-    pub(super) fn new(left_out: FxHashMap<RepoPath, Option<u128>>, suspicion: Suspicion, witness: Box<dyn Witness>) -> Self {
+    pub(super) fn new(
+        left_out: FxHashMap<RepoPath, Option<u128>>,
+        suspicion: Suspicion,
+        witness: Box<dyn Witness>,
+    ) -> Self {
         Self { left_out, suspicion, witness }
     }
 
@@ -69,7 +73,11 @@ impl Caution {
 }
 
 /// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is noticed as a parse is.
-pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: impl FnOnce() -> T) -> T {
+pub(super) fn resolving<T>(
+    caution: Option<&Caution>,
+    path: &RepoPath,
+    work: impl FnOnce() -> T,
+) -> T {
     match caution {
         Some(caution) => caution.working(path, false, work),
         None => work(),
@@ -78,6 +86,9 @@ pub(super) fn resolving<T>(caution: Option<&Caution>, path: &RepoPath, work: imp
 
 impl std::fmt::Debug for Caution {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caution").field("left_out", &self.left_out).field("suspicion", &self.suspicion).finish_non_exhaustive()
+        f.debug_struct("Caution")
+            .field("left_out", &self.left_out)
+            .field("suspicion", &self.suspicion)
+            .finish_non_exhaustive()
     }
 }

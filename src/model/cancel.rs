@@ -74,10 +74,13 @@ impl CancelToken {
         let until = Instant::now() + at_most;
         let mut hooks = self.hooks();
         while !self.is_cancelled() {
-            let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+            let Some(left) =
+                until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+            else {
                 return false;
             };
-            hooks = self.0.signal.wait_timeout(hooks, left).unwrap_or_else(PoisonError::into_inner).0;
+            hooks =
+                self.0.signal.wait_timeout(hooks, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }

@@ -93,10 +93,12 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
         if byte.is_ascii_uppercase() && at > 0 {
             let after_small = run[at - 1].is_ascii_lowercase();
             // The last capital of several belongs to what follows: `HTTPServer` is `http`, `server`.
-            let before_small = run[at - 1].is_ascii_uppercase() && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            let before_small = run[at - 1].is_ascii_uppercase()
+                && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
             // An acronym in the plural is one word: `URLs`.
-            let is_plural =
-                before_small && run.get(at + 1) == Some(&b's') && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
+            let is_plural = before_small
+                && run.get(at + 1) == Some(&b's')
+                && !run.get(at + 2).is_some_and(u8::is_ascii_lowercase);
             if after_small || (before_small && !is_plural) {
                 finish(&mut part);
             }
@@ -136,7 +138,8 @@ pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     put(&mut packed, all);
     let mut before = 0;
     for alike in found.chunk_by(|one, other| one.0 == other.0) {
-        let (term, count) = (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
+        let (term, count) =
+            (alike[0].0.0, alike.iter().fold(0_u32, |sum, (_, count)| sum.saturating_add(*count)));
         put(&mut packed, u64::from(term - before) << 2 | u64::from(Frequency::of(count).0));
         before = term;
     }
@@ -200,13 +203,17 @@ mod tests {
         let packed = of_file("src/deep/file.x", text.as_bytes());
         let read = FileWords::read(&packed).expect("it was written just now");
         assert_eq!(read.length, 7 + 3 * PATH_WEIGHT);
-        let read: FxHashMap<Term, f32> = read.map(|(term, frequency)| (term, frequency.count())).collect();
+        let read: FxHashMap<Term, f32> =
+            read.map(|(term, frequency)| (term, frequency.count())).collect();
         let count = |word: &str| {
             let mut letters = word.as_bytes().to_vec();
             stem(&mut letters);
             read.get(&term(&letters)).copied()
         };
-        assert_eq!((count("parse"), count("other"), count("deep")), (Some(2.5), Some(2.5), Some(2.5)));
+        assert_eq!(
+            (count("parse"), count("other"), count("deep")),
+            (Some(2.5), Some(2.5), Some(2.5))
+        );
         assert_eq!((count("of"), count("absent")), (Some(1.0), None));
     }
 
@@ -214,6 +221,8 @@ mod tests {
     fn damage_ends_the_words() {
         let packed = of_file("a.x", b"one two three");
         assert!(FileWords::read(&[]).is_none());
-        assert!(FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4);
+        assert!(
+            FileWords::read(&packed[..packed.len() - 1]).expect("the length is there").count() < 4
+        );
     }
 }

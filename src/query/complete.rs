@@ -52,7 +52,11 @@ pub struct CompleteResult {
 type Place = (FileKey, Option<SymbolKey>);
 
 /// Completes what was typed.
-pub fn complete(snapshot: &Snapshot, params: &CompleteParams, cancel: &CancelToken) -> Result<CompleteResult, QueryError> {
+pub fn complete(
+    snapshot: &Snapshot,
+    params: &CompleteParams,
+    cancel: &CancelToken,
+) -> Result<CompleteResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let typed = params.typed.trim_start();
     match params.wanted {
@@ -73,9 +77,13 @@ fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResul
     for (_, path) in lookup.snapshot.paths()? {
         lookup.check()?;
         if let Some(rest) = path.strip_prefix(typed) {
-            let end = rest.find('/').map_or(path.len(), |slash| path.len() - rest.len() + slash + 1);
+            let end =
+                rest.find('/').map_or(path.len(), |slash| path.len() - rest.len() + slash + 1);
             steps.insert(path[..end].to_owned());
-        } else if !typed.is_empty() && !typed.contains('/') && begins(path.rsplit('/').next().unwrap_or(&path), typed) {
+        } else if !typed.is_empty()
+            && !typed.contains('/')
+            && begins(path.rsplit('/').next().unwrap_or(&path), typed)
+        {
             files.push(path);
         }
     }
@@ -102,7 +110,9 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
         other => other?,
     };
     if let Some(file) = file.filter(|_| separator == "::") {
-        for symbol in lookup.snapshot.symbols_of(&file)?.iter().filter(|symbol| symbol.container.is_none()) {
+        for symbol in
+            lookup.snapshot.symbols_of(&file)?.iter().filter(|symbol| symbol.container.is_none())
+        {
             add(&symbol.name_text, symbol.references);
         }
     } else {
@@ -112,10 +122,14 @@ fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, Quer
             }
         }
     }
-    let mut found: Vec<(Reverse<u32>, String)> =
-        found.into_iter().filter(|(name, _)| begins(name, begun)).map(|(name, references)| (Reverse(references), name)).collect();
+    let mut found: Vec<(Reverse<u32>, String)> = found
+        .into_iter()
+        .filter(|(name, _)| begins(name, begun))
+        .map(|(name, references)| (Reverse(references), name))
+        .collect();
     found.sort_unstable();
-    let values: Vec<String> = found.into_iter().map(|(_, name)| format!("{around}{separator}{name}")).collect();
+    let values: Vec<String> =
+        found.into_iter().map(|(_, name)| format!("{around}{separator}{name}")).collect();
     Ok((!values.is_empty()).then_some(values))
 }
 

@@ -121,7 +121,11 @@ pub struct SearchResult {
 }
 
 /// Finds symbols. Order: how well the name fits, then number of references, then code before tests, then path and line.
-pub fn search(snapshot: &Snapshot, params: &SearchParams, cancel: &CancelToken) -> Result<SearchResult, QueryError> {
+pub fn search(
+    snapshot: &Snapshot,
+    params: &SearchParams,
+    cancel: &CancelToken,
+) -> Result<SearchResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let text = params.text.trim();
     if text.is_empty() {
@@ -157,7 +161,8 @@ pub fn search_in(
         return search(snapshot, params, cancel);
     }
     let wanted = params.offset.saturating_add(params.limit);
-    let mut result = search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
+    let mut result =
+        search(snapshot, &SearchParams { offset: 0, limit: wanted, ..params.clone() }, cancel)?;
     let lookup = Lookup::new(snapshot, cancel)?;
     let text_files = FileFilter::new(&lookup, params.path.as_deref(), params.language.as_deref())?;
     let found = locate(&lookup, files, &text_files, &params.text, usize::MAX)?;
@@ -187,7 +192,10 @@ pub fn search_in(
 type Found = (Match, SymbolHead, bool);
 
 /// The order of hits, best first.
-fn rank(order: &KeyOrder, (matched, head, is_test): &Found) -> (Match, Reverse<u32>, bool, SymbolRank) {
+fn rank(
+    order: &KeyOrder,
+    (matched, head, is_test): &Found,
+) -> (Match, Reverse<u32>, bool, SymbolRank) {
     (*matched, Reverse(head.references), *is_test, order.head(head))
 }
 
@@ -245,7 +253,9 @@ impl Filter<'_, '_> {
     fn qualified(&self, text: &str) -> Result<Vec<Found>, QueryError> {
         let wanted = match self.params.mode {
             SearchMode::Name => true,
-            SearchMode::Words => names::segments(text).len() > 1 && !text.contains(char::is_whitespace),
+            SearchMode::Words => {
+                names::segments(text).len() > 1 && !text.contains(char::is_whitespace)
+            }
             SearchMode::Substring | SearchMode::Regex => false,
         };
         let mut found = Vec::new();
@@ -289,7 +299,8 @@ impl Filter<'_, '_> {
         let mut before = 0;
         let mut place = 0;
         while let Some(fit) = names.get(place).filter(|_| before < wanted).map(NameFound::fit) {
-            let mut equal = names[place..sorted].iter().take_while(|name| name.fit() == fit).count();
+            let mut equal =
+                names[place..sorted].iter().take_while(|name| name.fit() == fit).count();
             if place + equal == sorted {
                 names[sorted..].sort_unstable_by_key(NameFound::order);
                 sorted = names.len();
@@ -306,8 +317,11 @@ impl Filter<'_, '_> {
             }
             place += equal;
             let next = names.get(place).map(NameFound::fit);
-            before = next
-                .map_or(0, |next| best.iter().filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next).count());
+            before = next.map_or(0, |next| {
+                best.iter()
+                    .filter(|(matched, head, _)| (*matched, Reverse(head.references)) < next)
+                    .count()
+            });
         }
         Ok(Matches { best, total, is_complete: true })
     }
@@ -351,7 +365,8 @@ impl Filter<'_, '_> {
         {
             return Ok(None);
         }
-        let (is_in, is_test) = self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
+        let (is_in, is_test) =
+            self.lookup.of_file(head.file, |file| (self.files.admits(file), file.test))?;
         let is_test = head.flags & flags::TEST != 0 || is_test;
         let admitted = is_in && params.tests.admits(is_test);
         Ok(admitted.then_some((matched, head, is_test)))
@@ -360,7 +375,8 @@ impl Filter<'_, '_> {
     /// Whether there are symbols that do not pass.
     fn is_filtered(&self) -> bool {
         let params = self.params;
-        let has_kinds = !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
+        let has_kinds =
+            !params.kinds.is_empty() || params.exported.is_some() || params.tests != Tests::Include;
         has_kinds || self.files.is_active()
     }
 

@@ -55,7 +55,11 @@ pub struct SqlResult {
 }
 
 /// Runs a statement.
-pub fn sql(snapshot: &Snapshot, params: &SqlParams, cancel: &CancelToken) -> Result<SqlResult, QueryError> {
+pub fn sql(
+    snapshot: &Snapshot,
+    params: &SqlParams,
+    cancel: &CancelToken,
+) -> Result<SqlResult, QueryError> {
     let outcome = snapshot
         .run_sql(&params.statement, params.max_rows, MAX_BYTES, params.time_limit)
         .map_err(|reason| QueryError::Sql { reason })?;

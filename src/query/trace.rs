@@ -173,10 +173,15 @@ pub struct TraceResult {
 }
 
 /// Walks calls from a symbol.
-pub fn trace(snapshot: &Snapshot, params: &TraceParams, cancel: &CancelToken) -> Result<TraceResult, QueryError> {
+pub fn trace(
+    snapshot: &Snapshot,
+    params: &TraceParams,
+    cancel: &CancelToken,
+) -> Result<TraceResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let start = names::symbol(&lookup, &params.symbol)?;
-    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph =
+        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
     let Some(end) = &params.to else {
         return from(&lookup, &graph, &names::Meaning { symbol: start, also: Vec::new() }, params);
     };
@@ -194,10 +199,14 @@ pub fn trace_all(
     cancel: &CancelToken,
 ) -> Result<Meanings<TraceResult>, QueryError> {
     if params.to.is_some() {
-        return Ok(Meanings { answers: vec![trace(snapshot, params, cancel)?], others: Vec::new() });
+        return Ok(Meanings {
+            answers: vec![trace(snapshot, params, cancel)?],
+            others: Vec::new(),
+        });
     }
     let lookup = Lookup::new(snapshot, cancel)?;
-    let graph = CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
+    let graph =
+        CallGraph::new(&lookup, &params.kinds, params.dispatch, params.follow, params.tests);
     Meanings::of(&lookup, &params.symbol, most, |meaning| from(&lookup, &graph, meaning, params))
 }
 
@@ -277,7 +286,13 @@ fn tree(
     Ok(tree)
 }
 
-fn add_level(nodes: &mut Vec<LightNode>, seen: &mut Seen, edges: Vec<Edge>, parent: Option<usize>, depth: u32) {
+fn add_level(
+    nodes: &mut Vec<LightNode>,
+    seen: &mut Seen,
+    edges: Vec<Edge>,
+    parent: Option<usize>,
+    depth: u32,
+) {
     nodes.reserve(edges.len());
     for edge in edges {
         let repeated = match edge.end {
@@ -299,7 +314,10 @@ fn full_node(lookup: &Lookup<'_>, node: &LightNode) -> Result<TraceNode, QueryEr
         parent: node.parent,
         depth: node.depth,
         link: link_of(edge),
-        through: edge.through.map(|through| lookup.info_of(through.symbol()).map(Box::new)).transpose()?,
+        through: edge
+            .through
+            .map(|through| lookup.info_of(through.symbol()).map(Box::new))
+            .transpose()?,
         certainty: edge.certainty,
         sites: sites(lookup, &edge.sites)?,
         repeated: node.repeated,

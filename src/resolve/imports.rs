@@ -89,7 +89,8 @@ impl Modules {
     }
 
     fn add_to_package(&mut self, head: &Head, path: &RepoPath, file: FileId) {
-        let (language, name, separator) = (head.language, package_name(head, path), package_separator(head.language));
+        let (language, name, separator) =
+            (head.language, package_name(head, path), package_separator(head.language));
         let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
@@ -111,7 +112,9 @@ impl Modules {
     /// Adds a package, and those above it, as far as they are not known.
     fn add_above(&mut self, language: &'static Language, name: Option<String>, separator: &str) {
         let mut name = name;
-        while let Some(folder) = name.filter(|name| self.package_named(family(language), name).is_none()) {
+        while let Some(folder) =
+            name.filter(|name| self.package_named(family(language), name).is_none())
+        {
             name = folder.rsplit_once(separator).map(|(parent, _)| parent.to_owned());
             self.add_package(language, folder);
         }
@@ -125,7 +128,11 @@ impl Modules {
     }
 
     /// Where the imports of a file lead; `find` finds it out when that is asked first.
-    pub(super) fn targets(&self, file: FileId, find: impl FnOnce() -> Box<[ImportTarget]>) -> &[ImportTarget] {
+    pub(super) fn targets(
+        &self,
+        file: FileId,
+        find: impl FnOnce() -> Box<[ImportTarget]>,
+    ) -> &[ImportTarget] {
         self.targets[file.0 as usize].get_or_init(find)
     }
 
@@ -164,7 +171,10 @@ impl Modules {
     }
 
     /// The file and scope that name a file as a child module.
-    pub(super) fn crate_parent(&self, file: FileId) -> Option<(FileId, crate::model::facts::ScopeId)> {
+    pub(super) fn crate_parent(
+        &self,
+        file: FileId,
+    ) -> Option<(FileId, crate::model::facts::ScopeId)> {
         self.crates.parent(file)
     }
 
@@ -185,7 +195,13 @@ impl Modules {
     }
 
     /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its crate and the libraries it knows.
-    pub(super) fn links(&self, file: FileId, targets: &[ImportTarget], libraries: u64, path: &impl Fn(FileId) -> u64) -> u64 {
+    pub(super) fn links(
+        &self,
+        file: FileId,
+        targets: &[ImportTarget],
+        libraries: u64,
+        path: &impl Fn(FileId) -> u64,
+    ) -> u64 {
         let mut hasher = FxHasher::default();
         for target in targets {
             match target {
@@ -273,7 +289,9 @@ pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
 /// Whether a file is in a package of its own beside that of its folder.
 fn is_beside(head: &Head) -> bool {
     let suffix = head.language.manifest.modules.beside_suffix.as_deref();
-    suffix.is_some_and(|suffix| head.package.as_deref().is_some_and(|package| package.ends_with(suffix)))
+    suffix.is_some_and(|suffix| {
+        head.package.as_deref().is_some_and(|package| package.ends_with(suffix))
+    })
 }
 
 impl Tables {
@@ -308,7 +326,9 @@ fn external_name(unit: &Unit<'_>, import: &Import) -> String {
     let item = import.item.get().map(|_| unit.text(import.item));
     match item {
         Some(item) if import.module.is_empty() => item.to_owned(),
-        Some(item) => format!("{}{}{item}", import.module, unit.language.manifest.modules.separator),
+        Some(item) => {
+            format!("{}{}{item}", import.module, unit.language.manifest.modules.separator)
+        }
         None => import.module.to_string(),
     }
 }

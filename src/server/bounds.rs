@@ -26,9 +26,15 @@ const TABLE: &str = include_str!("../../docs/limits.md");
 /// A number of bytes as the table writes it.
 fn bytes(number: usize) -> String {
     match number {
-        whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => format!("{} GiB", whole >> 30),
-        whole if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => format!("{} MiB", whole >> 20),
-        whole if whole >= 1 << 10 && whole.is_multiple_of(1 << 10) => format!("{} KiB", whole >> 10),
+        whole if whole >= 1 << 30 && whole.is_multiple_of(1 << 30) => {
+            format!("{} GiB", whole >> 30)
+        }
+        whole if whole >= 1 << 20 && whole.is_multiple_of(1 << 20) => {
+            format!("{} MiB", whole >> 20)
+        }
+        whole if whole >= 1 << 10 && whole.is_multiple_of(1 << 10) => {
+            format!("{} KiB", whole >> 10)
+        }
         few => format!("{few} bytes"),
     }
 }
@@ -173,10 +179,16 @@ fn the_table_of_limits_says_what_the_code_does() {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let [name, what, default, beyond] = cells[..] else { panic!("four cells: {line}") };
         assert!(!what.is_empty() && !beyond.is_empty(), "{line}");
-        assert!(rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(), "twice: {line}");
+        assert!(
+            rows.insert(name.trim_matches('`').to_owned(), default.to_owned()).is_none(),
+            "twice: {line}"
+        );
     }
-    let code = [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()].concat();
-    let code: BTreeMap<String, String> = code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let code =
+        [of_session(), of_runtime(), of_upstreams(), of_questions(), of_statements(), of_answers()]
+            .concat();
+    let code: BTreeMap<String, String> =
+        code.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     assert_eq!(rows, code);
     assert!(rows.len() > 50, "{}", rows.len());
 }

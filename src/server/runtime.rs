@@ -101,11 +101,17 @@ impl ServeError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::AlreadyServed { .. } => "use that one, or name another socket with --socket",
-            Self::Directory { .. } => "name a socket in a directory that is yours alone (mode 700) with --socket",
+            Self::Directory { .. } => {
+                "name a socket in a directory that is yours alone (mode 700) with --socket"
+            }
             Self::Socket { .. } => "name a shorter path, or another directory, with --socket",
             Self::Http { .. } => "name an address of this machine that is free with --http",
-            Self::Token { .. } => "check the directory of the socket, or name a file that holds a token with --token-file",
-            Self::Open { .. } => "put a token of 16 characters or more into a file and name it with --token-file",
+            Self::Token { .. } => {
+                "check the directory of the socket, or name a file that holds a token with --token-file"
+            }
+            Self::Open { .. } => {
+                "put a token of 16 characters or more into a file and name it with --token-file"
+            }
             Self::System(_) => "check the limits of processes and open files",
         }
     }
@@ -122,17 +128,27 @@ pub struct Web {
 
 /// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
 /// that come over HTTP.
-pub fn serve(options: Options, listening: &Listening, on_ready: impl FnOnce(Option<Web>)) -> Result<(), ServeError> {
+pub fn serve(
+    options: Options,
+    listening: &Listening,
+    on_ready: impl FnOnce(Option<Web>),
+) -> Result<(), ServeError> {
     let (place, listener) = SocketPlace::take(&listening.socket)?;
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
-    let within: Arc<[PathBuf]> = listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
+    let within: Arc<[PathBuf]> =
+        listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     log::take_panics();
     allocator::give_back_in_time();
     let (event_sender, events) = channel(1);
-    shutdown::on_signal(event_sender, || Event::Terminate, DRAIN + FLUSH + options.limits.signal_grace)?;
+    shutdown::on_signal(
+        event_sender,
+        || Event::Terminate,
+        DRAIN + FLUSH + options.limits.signal_grace,
+    )?;
     let (grace, longest) = (options.limits.signal_grace, options.limits.line_bytes);
     let shared = Shared::new(options.config, options.limits.stores);
-    let sessions = Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
+    let sessions =
+        Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = UnixListener::from_std(listener)?;

@@ -30,7 +30,13 @@ impl Session {
     }
 
     /// Serves the client on this thread until the session ends.
-    pub(super) fn run(self, stream: Stream, limits: Limits, tools: Arc<dyn Tools>, process: Process) -> io::Result<Ending> {
+    pub(super) fn run(
+        self,
+        stream: Stream,
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        process: Process,
+    ) -> io::Result<Ending> {
         let output = writer::start(stream.output, limits.output_bytes)?;
         let input = reader::start(stream.input, limits.line_bytes)?;
         let channels = Channels { input, events: self.received, event_sender: self.events, output };

@@ -64,14 +64,16 @@ impl Filter {
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         let global = ignore::gitignore::gitconfig_excludes_path();
-        let text = global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
+        let text =
+            global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
         if text == RuleFile::Unread {
             tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file of at most 1 MB");
         }
         let global = compile(&mut builder, text).ok().flatten().unwrap_or_else(Gitignore::empty);
         let filter = Self { global, rules: RwLock::default(), unread: Mutex::default() };
         let top = enclosing_root(root);
-        let mut above: Vec<&Path> = root.ancestors().take_while(|directory| directory.starts_with(&top)).collect();
+        let mut above: Vec<&Path> =
+            root.ancestors().take_while(|directory| directory.starts_with(&top)).collect();
         above.reverse();
         let mut node = Arc::new(Node::default());
         for directory in above {
@@ -116,12 +118,17 @@ impl Filter {
     }
 
     fn insert(&self, directory: &Path, node: Arc<Node>) {
-        self.rules.write().unwrap_or_else(PoisonError::into_inner).insert(directory.to_path_buf(), node);
+        self.rules
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(directory.to_path_buf(), node);
     }
 
     fn read_directory(&self, directory: &Path, above: &Arc<Node>) -> Arc<Node> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else { return Arc::clone(above) };
+        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else {
+            return Arc::clone(above);
+        };
         let [git, ignore, own] = RULES.map(|name| self.compiled(directory, &opened, name));
         let kinds = [own, ignore, git, self.excluded(directory, &opened)];
         if kinds.iter().all(Option::is_none) {
@@ -143,7 +150,8 @@ impl Filter {
             let text = read(opened, &exclude, OFlags::empty());
             return self.compile(directory, text, || directory.join(&exclude));
         }
-        let exclude = commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
+        let exclude =
+            commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
         let text = match exclude {
             Ok(Some(common)) => read(CWD, &common.join(EXCLUDE), OFlags::empty()),
             Ok(None) => RuleFile::Nothing,
@@ -152,7 +160,12 @@ impl Filter {
         self.compile(directory, text, || directory.join(".git"))
     }
 
-    fn compile(&self, directory: &Path, text: RuleFile, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
+    fn compile(
+        &self,
+        directory: &Path,
+        text: RuleFile,
+        path: impl FnOnce() -> PathBuf,
+    ) -> Option<Gitignore> {
         if text == RuleFile::Nothing {
             return None;
         }
@@ -186,7 +199,9 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     match read(CWD, path, OFlags::empty()) {
         RuleFile::Nothing => Ok(None),
         RuleFile::Unread => Err(Refused),
-        RuleFile::Text(text) => Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec())),
+        RuleFile::Text(text) => {
+            Ok(text.split(|&byte| byte == b'\n').next().map(|line| line.trim_ascii_end().to_vec()))
+        }
     }
 }
 
@@ -197,7 +212,9 @@ fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
         Ok(file) => File::from(file),
         Err(Errno::NOENT | Errno::NOTDIR) => return RuleFile::Nothing,
         // In a directory that may not be entered there may be none.
-        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => return RuleFile::Nothing,
+        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => {
+            return RuleFile::Nothing;
+        }
         Err(_) => return RuleFile::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {
@@ -227,7 +244,8 @@ fn compile(builder: &mut GitignoreBuilder, text: RuleFile) -> Result<Option<Giti
         RuleFile::Text(bytes) => bytes,
     };
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&bytes);
-    for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok()) {
+    for line in bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok())
+    {
         // As git does with a pattern that it does not understand.
         let _ = builder.add_line(None, line.strip_suffix('\r').unwrap_or(line));
     }

@@ -13,8 +13,22 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const LIST: &str = "/proc/self/mountinfo";
 
 /// Kinds of file systems that others can change without this machine being told: other machines, or programs that serve them.
-const REMOTE: [&str; 14] =
-    ["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "lustre", "gpfs", "glusterfs", "virtiofs", "vboxsf", "prl_fs"];
+const REMOTE: [&str; 14] = [
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "9p",
+    "ceph",
+    "afs",
+    "lustre",
+    "gpfs",
+    "glusterfs",
+    "virtiofs",
+    "vboxsf",
+    "prl_fs",
+];
 
 /// See the module.
 #[derive(Debug)]
@@ -43,8 +57,10 @@ pub fn remote_kind(root: &Path) -> Option<String> {
     #[cfg(target_os = "linux")]
     {
         // The numbers of the most common ones, for a process that may not see the list.
-        const NUMBERS: [u64; 7] = [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
-        let number = u64::try_from(rustix::fs::statfs(root).ok()?.f_type).unwrap_or_default() & 0xffff_ffff;
+        const NUMBERS: [u64; 7] =
+            [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
+        let number =
+            u64::try_from(rustix::fs::statfs(root).ok()?.f_type).unwrap_or_default() & 0xffff_ffff;
         NUMBERS.contains(&number).then(|| "a remote file system".to_owned())
     }
     #[cfg(not(target_os = "linux"))]
@@ -54,7 +70,12 @@ pub fn remote_kind(root: &Path) -> Option<String> {
 impl Mounts {
     /// The mounts in a repository as they are now. What changes from here on is told.
     pub fn of(root: &Path) -> io::Result<Self> {
-        let mut mounts = Self { list: File::open(LIST)?, root: root.to_path_buf(), inside: Vec::new(), around: String::new() };
+        let mut mounts = Self {
+            list: File::open(LIST)?,
+            root: root.to_path_buf(),
+            inside: Vec::new(),
+            around: String::new(),
+        };
         mounts.read()?;
         Ok(mounts)
     }
@@ -73,8 +94,11 @@ impl Mounts {
 
     /// The kind of a file system that others can change unseen, if the repository is on such a one or has one in it.
     pub fn remote(&self) -> Option<&str> {
-        let kinds = self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
-        kinds.into_iter().find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
+        let kinds =
+            self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
+        kinds
+            .into_iter()
+            .find(|kind| REMOTE.contains(kind) || kind.split('.').next() == Some("fuse"))
     }
 
     /// A directory below the repository's that another file system is mounted over.
@@ -111,7 +135,8 @@ fn parse(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let number = String::from_utf8_lossy(fields.next()?).into_owned();
     let point = unescaped(fields.nth(3)?);
-    let kind = String::from_utf8_lossy(fields.skip_while(|field| *field != b"-").nth(1)?).into_owned();
+    let kind =
+        String::from_utf8_lossy(fields.skip_while(|field| *field != b"-").nth(1)?).into_owned();
     Some(Mount { number, point, kind })
 }
 
@@ -120,7 +145,10 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((&byte, after)) = rest.split_first() {
-        let digits = after.get(..3).filter(|_| byte == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = after
+            .get(..3)
+            .filter(|_| byte == b'\\')
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
             Some(escaped) => {
                 plain.push(escaped);
@@ -148,7 +176,11 @@ mod tests {
             ("36", &br"/srv/a b\c"[..], "fuse.sshfs")
         );
         assert_eq!(parse(b""), None);
-        assert!(is_at_or_below(b"/srv/a/b", b"/srv/a") && is_at_or_below(b"/srv/a", b"/srv/a") && is_at_or_below(b"/srv", b"/"));
+        assert!(
+            is_at_or_below(b"/srv/a/b", b"/srv/a")
+                && is_at_or_below(b"/srv/a", b"/srv/a")
+                && is_at_or_below(b"/srv", b"/")
+        );
         assert!(!is_at_or_below(b"/srv/ab", b"/srv/a") && !is_at_or_below(b"/srv", b"/srv/a"));
     }
 

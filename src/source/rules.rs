@@ -72,7 +72,8 @@ impl Rules {
     /// Whether one of them may say something else now. One that was changed so lately that its time says nothing does.
     pub fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, found)| {
-            let is_known = !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
+            let is_known =
+                !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
             !is_known || look(path) != *found
         })
     }
@@ -91,6 +92,13 @@ fn look(path: &Path) -> Stamped {
     }
     let number = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
     let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
-    let changed_ns = stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
-    Stamped::File([number(found.dev()), number(found.ino()), number(found.len()), modified_ns, changed_ns])
+    let changed_ns =
+        stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
+    Stamped::File([
+        number(found.dev()),
+        number(found.ino()),
+        number(found.len()),
+        modified_ns,
+        changed_ns,
+    ])
 }

@@ -8,20 +8,25 @@ use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
 
 /// The stamp of a file, without its hash, that `look` gives the metadata of. A write after that gives another stamp: where the clock is
 /// too coarse for that, the stamp equals none.
-pub(super) fn taken<E>(look: impl FnOnce() -> Result<Metadata, E>) -> Result<(Metadata, FileStamp), E> {
+pub(super) fn taken<E>(
+    look: impl FnOnce() -> Result<Metadata, E>,
+) -> Result<(Metadata, FileStamp), E> {
     // Before the look: what is changed after it has a later time than this, up to the step of the file system's clock.
     let now = now_ns();
     let metadata = look()?;
     let modified_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
     let changed_ns = trusted_time(nanoseconds(metadata.ctime(), metadata.ctime_nsec()), now);
-    let stamp = FileStamp { size: metadata.len(), modified_ns, changed_ns, inode: metadata.ino(), hash: 0 };
+    let stamp =
+        FileStamp { size: metadata.len(), modified_ns, changed_ns, inode: metadata.ino(), hash: 0 };
     Ok((metadata, stamp))
 }
 
 /// The stamp of a file that was looked at, not before `now`.
 pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
     // The types of the fields are other ones on other machines.
-    let time = |seconds, nanoseconds| self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default());
+    let time = |seconds, nanoseconds| {
+        self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default())
+    };
     FileStamp {
         size: u64::try_from(found.st_size).unwrap_or_default(),
         modified_ns: time(found.st_mtime, found.st_mtime_nsec),
@@ -33,7 +38,10 @@ pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
 
 /// Seconds and nanoseconds since 1970 in one number; times that are out of its range are all the same.
 pub(super) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds.checked_mul(1_000_000_000).and_then(|whole| whole.checked_add(nanoseconds)).unwrap_or(i64::MAX)
+    seconds
+        .checked_mul(1_000_000_000)
+        .and_then(|whole| whole.checked_add(nanoseconds))
+        .unwrap_or(i64::MAX)
 }
 
 /// The time now, as stamps have it.
@@ -61,7 +69,11 @@ mod tests {
         let second = 1_000_000_000;
         assert_eq!(trusted_time(5 * second + 1, 9 * second), 5 * second + 1);
         assert_eq!(trusted_time(9 * second - 1, 9 * second), UNTRUSTED_TIME);
-        assert_eq!(trusted_time(8 * second, 9 * second), UNTRUSTED_TIME, "a clock with whole seconds");
+        assert_eq!(
+            trusted_time(8 * second, 9 * second),
+            UNTRUSTED_TIME,
+            "a clock with whole seconds"
+        );
         assert_eq!(trusted_time(10 * second + 1, 9 * second), UNTRUSTED_TIME, "from the future");
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn decode(bytes: Vec<u8>, line_limit: usize) -> Result<Text, SkipReas
     replace_foreign_bytes(&mut text)?;
     let mut start = 0;
     let ends = memchr::memchr_iter(b'\n', &text.bytes).chain([text.bytes.len()]);
-    if ends.map(|end| end - std::mem::replace(&mut start, end + 1)).any(|length| length > line_limit) {
+    if ends
+        .map(|end| end - std::mem::replace(&mut start, end + 1))
+        .any(|length| length > line_limit)
+    {
         return Err(SkipReason::LongLine);
     }
     Ok(text)
@@ -92,7 +95,11 @@ fn replace_foreign_bytes(text: &mut Text) -> Result<(), SkipReason> {
         return Err(SkipReason::Encoding);
     }
     text.bytes = replaced;
-    text.problems.extend(lines.map(|(first_line, last_line)| Problem { kind: ProblemKind::Encoding, first_line, last_line }));
+    text.problems.extend(lines.map(|(first_line, last_line)| Problem {
+        kind: ProblemKind::Encoding,
+        first_line,
+        last_line,
+    }));
     Ok(())
 }
 
@@ -126,14 +133,22 @@ mod tests {
         assert_eq!(text(b"\xfe\xff\xd8\x00\0a"), Err(SkipReason::Encoding), "half a pair");
         assert_eq!(text(b"\xff\xfe\0\0a\0\0\0"), Err(SkipReason::Binary), "UTF-32");
         assert_eq!(text(b"x\0y"), Err(SkipReason::Binary));
-        assert_eq!(text(b"\xe9\xe8\xe0 \xe9\xe8\xe0"), Err(SkipReason::Encoding), "hardly a byte of text");
+        assert_eq!(
+            text(b"\xe9\xe8\xe0 \xe9\xe8\xe0"),
+            Err(SkipReason::Encoding),
+            "hardly a byte of text"
+        );
     }
 
     #[test]
     fn foreign_bytes_are_replaced_one_by_one_and_reported() {
-        let decoded = decode(b"one\ncaf\xe9 au lait\n\nna\xefve\nend".to_vec(), 40).expect("mostly text");
+        let decoded =
+            decode(b"one\ncaf\xe9 au lait\n\nna\xefve\nend".to_vec(), 40).expect("mostly text");
         assert_eq!(decoded.as_str(), "one\ncaf? au lait\n\nna?ve\nend");
-        assert_eq!(decoded.problems, [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]);
+        assert_eq!(
+            decoded.problems,
+            [Problem { kind: ProblemKind::Encoding, first_line: 2, last_line: 4 }]
+        );
     }
 
     #[test]

@@ -61,7 +61,8 @@ pub struct Published {
 impl Published {
     /// A store that was changed in place.
     pub fn in_place(identity: Identity, path: PathBuf) -> Result<Self, StoreError> {
-        let file = fs::metadata(&path).map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
+        let file = fs::metadata(&path)
+            .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
         Ok(Self { identity, path, bytes: file.len() })
     }
 
@@ -73,7 +74,11 @@ impl Published {
 
 /// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone, which make up graphs that no
 /// sources have: a build writes files as they come.
-pub fn publish(lock: &WriterLock, graph: &Graph, info: &BuildInfo<'_>) -> Result<Published, StoreError> {
+pub fn publish(
+    lock: &WriterLock,
+    graph: &Graph,
+    info: &BuildInfo<'_>,
+) -> Result<Published, StoreError> {
     lock.remove_leftovers();
     let files = graph.files.iter().enumerate().map(|(place, record)| {
         let found = graph.resolutions.get(place).cloned().unwrap_or_default();
@@ -95,10 +100,11 @@ pub fn publish_files(
     let temporary = location.temporary_path(generation);
     let identity = Identity { uid: random_number(), generation };
     let path = location.generation_path(generation);
-    let result = build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
-        put_in_place(&temporary, &path, location.directory())?;
-        Ok(Published { identity, path, bytes })
-    });
+    let result =
+        build((&temporary, location.root()), identity, (outline, files), info).and_then(|bytes| {
+            put_in_place(&temporary, &path, location.directory())?;
+            Ok(Published { identity, path, bytes })
+        });
     if result.is_ok() {
         lock.remove_superseded(generation);
     } else {
@@ -115,7 +121,11 @@ fn next_generation(location: &Location) -> Result<u64, StoreError> {
     Ok(newest.max(state) + 1)
 }
 
-pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> Result<(), StoreError> {
+pub(super) fn put_in_place(
+    temporary: &Path,
+    path: &Path,
+    directory: &Path,
+) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_io("publishing store", path, &error);
     fs::rename(temporary, path).map_err(failed)?;
     // The name is durable only when the directory is.
@@ -126,15 +136,25 @@ pub(super) fn put_in_place(temporary: &Path, path: &Path, directory: &Path) -> R
 fn build(
     (path, root): (&Path, &Path),
     identity: Identity,
-    (outline, files): (Outline, impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>),
+    (outline, files): (
+        Outline,
+        impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
+    ),
     info: &BuildInfo<'_>,
 ) -> Result<u64, StoreError> {
     let io = |error| StoreError::from_io(WRITING, path, &error);
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here rather than by SQLite, which does not say why it cannot.
-    let file = ownership::options().create(true).truncate(true).read(true).write(true).open(path).map_err(io)?;
+    let file = ownership::options()
+        .create(true)
+        .truncate(true)
+        .read(true)
+        .write(true)
+        .open(path)
+        .map_err(io)?;
     let roots = begin(path, info).map_err(sqlite)?;
-    let too_large = |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
+    let too_large =
+        |detail: String| StoreError::new(StoreErrorKind::TooLarge, WRITING, path, detail);
     let texts = Texts::default();
     let mut numbering = Numbering::new(outline, &texts).map_err(too_large)?;
     let rows = BulkRows::new(&file, roots, info.max_bytes).map_err(io)?;
@@ -147,7 +167,8 @@ fn build(
         numbering.take_in(&texts, (&record, &found), &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
-        site_total += u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
+        site_total +=
+            u64::from(writer.file(&numbering, place, (&record, &found), &sites).map_err(io)?);
     }
     // What all files together say.
     writer.other_names(&numbering).map_err(io)?;

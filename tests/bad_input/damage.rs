@@ -39,7 +39,12 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let bytes = || proptest::collection::vec(prop_oneof![Just(0_u8), Just(0xff), Just(0x80), any::<u8>()], 1..24);
+    let bytes = || {
+        proptest::collection::vec(
+            prop_oneof![Just(0_u8), Just(0xff), Just(0x80), any::<u8>()],
+            1..24,
+        )
+    };
     prop_oneof![
         6 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Put(at, bytes)),
         2 => (any::<Index>(), bytes()).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
@@ -68,14 +73,20 @@ fn damaged(bytes: &[u8], changes: &[Damage]) -> Vec<u8> {
 
 fn settings(share: u32) -> ProptestConfig {
     let usual = ProptestConfig::default();
-    let failure_persistence = Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/damage.seeds")) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(share), failure_persistence, max_shrink_iters: 200, ..usual }
+    let failure_persistence =
+        Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/damage.seeds")) as Box<_>);
+    ProptestConfig {
+        cases: usual.cases.div_ceil(share),
+        failure_persistence,
+        max_shrink_iters: 200,
+        ..usual
+    }
 }
 
 /// The facts of a file as they travel and are kept: words, and bytes in their terms.
 fn packed() -> (Vec<u8>, Vec<u8>) {
-    let python =
-        grammar::detect(&RepoPath::new("a.py").expect("a path"), SOURCE.as_bytes(), &[]).expect("a language with this ending");
+    let python = grammar::detect(&RepoPath::new("a.py").expect("a path"), SOURCE.as_bytes(), &[])
+        .expect("a language with this ending");
     let limits = ExtractLimits::default();
     let mut writer = Writer::default();
     facts::write(&mut writer, &extract(python, "a.py", SOURCE.as_bytes(), limits));
@@ -89,7 +100,8 @@ fn indexed() -> (Repository, Vec<PathBuf>) {
     for number in 0..40 {
         repository.write(
             &format!("m{number}.py"),
-            format!("from a import main\n\ndef f{number}():\n    return main({number})\n").as_bytes(),
+            format!("from a import main\n\ndef f{number}():\n    return main({number})\n")
+                .as_bytes(),
         );
     }
     drop(repository.store());

@@ -24,7 +24,10 @@ const SOURCES: [(&str, &str); 9] = [
     ),
     ("src/b.ts", "export function f() {}\nexport default f;\n"),
     ("pkg/index.js", "module.exports = function () {};\n"),
-    ("src/lib.rs", "mod inner; use other_name::thing; pub fn f() { thing(); crate::inner::g(); }\n"),
+    (
+        "src/lib.rs",
+        "mod inner; use other_name::thing; pub fn f() { thing(); crate::inner::g(); }\n",
+    ),
     ("src/inner.rs", "pub fn g() {}\n"),
     ("main.go", "package main\nimport \"example.org/m/sub\"\nfunc main() { sub.F() }\n"),
     ("sub/sub.go", "package sub\nfunc F() {}\n"),
@@ -47,9 +50,15 @@ const FILES: [(&str, &str); 7] = [
         "Cargo.toml",
         "[package]\nname = \"own\"\n[lib]\npath = \"src/lib.rs\"\n[dependencies]\nother_name = { package = \"own\" }\n[[bin]]\npath = \"src/inner.rs\"\n",
     ),
-    ("pyproject.toml", "[project]\nname = \"own\"\n[tool.setuptools]\npackage-dir = {\"\" = \"src\"}\n"),
+    (
+        "pyproject.toml",
+        "[project]\nname = \"own\"\n[tool.setuptools]\npackage-dir = {\"\" = \"src\"}\n",
+    ),
     ("go.mod", "module example.org/m\n\ngo 1.22\nreplace example.org/x => ./sub\n"),
-    ("compile_commands.json", "[{\"directory\": \".\", \"command\": \"cc -Isub -c main.c\", \"file\": \"main.c\"}]"),
+    (
+        "compile_commands.json",
+        "[{\"directory\": \".\", \"command\": \"cc -Isub -c main.c\", \"file\": \"main.c\"}]",
+    ),
 ];
 
 /// What is put in somewhere: what the readers look for, in places where it should not be.
@@ -97,12 +106,8 @@ struct Change {
 fn change() -> impl Strategy<Value = Change> {
     // Most changes are small; some repeat a piece until it is as large as a large project file.
     let times = prop_oneof![6 => Just(1_usize), 2 => 1_usize..200, 1 => Just(100_000_usize)];
-    (any::<prop::sample::Index>(), 0_usize..8, select(&PIECES[..]), times).prop_map(|(at, gone, piece, times)| Change {
-        at,
-        gone,
-        piece,
-        times,
-    })
+    (any::<prop::sample::Index>(), 0_usize..8, select(&PIECES[..]), times)
+        .prop_map(|(at, gone, piece, times)| Change { at, gone, piece, times })
 }
 
 fn changed(text: &str, changes: &[Change]) -> Vec<u8> {
@@ -118,14 +123,21 @@ fn changed(text: &str, changes: &[Change]) -> Vec<u8> {
 /// The most memory that this process has had, in KiB.
 pub(super) fn peak() -> usize {
     let status = fs::read_to_string("/proc/self/status").expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
     line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
 fn settings() -> ProptestConfig {
     let usual = ProptestConfig::default();
-    let failure_persistence = Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/projects.seeds")) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence, max_shrink_iters: 100, ..usual }
+    let failure_persistence =
+        Some(Box::new(FileFailurePersistence::Direct("tests/bad_input/projects.seeds")) as Box<_>);
+    ProptestConfig {
+        cases: usual.cases.div_ceil(4),
+        failure_persistence,
+        max_shrink_iters: 100,
+        ..usual
+    }
 }
 
 /// Indexes the sources with these project files.

@@ -24,7 +24,8 @@ impl Repository {
     /// An empty one. Other users may look into it: some tests run the program as one.
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a temporary directory");
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
         fs::create_dir(directory.path().join("root")).expect("it is empty");
         Self { directory }
     }
@@ -49,8 +50,11 @@ impl Repository {
 
     /// What the program prints when it is asked something in the repository.
     pub(crate) fn asked(&self, arguments: &[&str]) -> String {
-        let output =
-            program(&self.beside("cache")).args(arguments).current_dir(self.root()).output().expect("the program starts");
+        let output = program(&self.beside("cache"))
+            .args(arguments)
+            .current_dir(self.root())
+            .output()
+            .expect("the program starts");
         stdout(&output)
     }
 
@@ -147,7 +151,13 @@ pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
 }
 
 fn without_settings(command: &mut Command) -> &mut Command {
-    for name in ["XDG_CACHE_HOME", "CLAUDE_PROJECT_DIR", "COGRAPH_FILE_LIMIT", "COGRAPH_LINE_LIMIT", "COGRAPH_THREADS"] {
+    for name in [
+        "XDG_CACHE_HOME",
+        "CLAUDE_PROJECT_DIR",
+        "COGRAPH_FILE_LIMIT",
+        "COGRAPH_LINE_LIMIT",
+        "COGRAPH_THREADS",
+    ] {
         command.env_remove(name);
     }
     command

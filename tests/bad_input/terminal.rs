@@ -18,7 +18,10 @@ fn check(command: &mut Command, what: &str) {
     for text in [stdout(&output), stderr(&output)] {
         let found: Vec<char> = text.chars().filter(|letter| DECEIVES.contains(letter)).collect();
         assert!(found.is_empty(), "{what}: {found:?} in {text:?}");
-        assert!(!text.lines().any(|line| line == "ok       store: whole"), "{what}: a line of its own: {text:?}");
+        assert!(
+            !text.lines().any(|line| line == "ok       store: whole"),
+            "{what}: a line of its own: {text:?}"
+        );
     }
     assert!(!output.stdout.is_empty() || !output.stderr.is_empty(), "{what}: it says something");
 }

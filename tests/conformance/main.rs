@@ -42,13 +42,20 @@ impl Fixtures for Suite {
         }
     }
 
-    fn answer(&self, method: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Value, FixtureError> {
+    fn answer(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        host: &dyn Host,
+    ) -> Result<Value, FixtureError> {
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         match method {
             "tools/call" => call(text("name"), params, host),
             "resources/read" => read(text("uri")),
             "prompts/get" => prompt(text("name"), params.get("arguments").unwrap_or(&Value::Null)),
-            _ => Ok(json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}})),
+            _ => Ok(
+                json!({"completion": {"values": ["paris", "park", "party"], "total": 3, "hasMore": false}}),
+            ),
         }
     }
 }
@@ -116,9 +123,11 @@ fn call(name: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Valu
         "test_embedded_resource" => json!([{"type": "resource", "resource": {
             "uri": "test://embedded-resource", "mimeType": "text/plain", "text": "This is an embedded resource content.",
         }}]),
-        "test_multiple_content_types" => json!([text("Multiple content types test:"), image, {"type": "resource", "resource": {
-            "uri": "test://mixed-content-resource", "mimeType": "application/json", "text": "{\"test\":\"data\",\"value\":123}",
-        }}]),
+        "test_multiple_content_types" => {
+            json!([text("Multiple content types test:"), image, {"type": "resource", "resource": {
+                "uri": "test://mixed-content-resource", "mimeType": "application/json", "text": "{\"test\":\"data\",\"value\":123}",
+            }}])
+        }
         "test_tool_with_progress" => {
             for thousandths in [1, 500, 1000] {
                 host.progress(&ProgressReport { thousandths, message: "a step".to_owned() });
@@ -154,7 +163,9 @@ fn read(uri: &str) -> Result<Value, FixtureError> {
         }
         ("test://static-binary", _) => json!({"uri": uri, "mimeType": "image/png", "blob": PNG}),
         (_, Some(id)) => {
-            let text = json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}).to_string();
+            let text =
+                json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")})
+                    .to_string();
             json!({"uri": uri, "mimeType": "application/json", "text": text})
         }
         _ => return Err(invalid("Resource not found", Some(json!({"uri": uri})))),
@@ -163,7 +174,8 @@ fn read(uri: &str) -> Result<Value, FixtureError> {
 }
 
 fn prompts() -> Value {
-    let argument = |name: &str| json!({"name": name, "description": "An argument", "required": true});
+    let argument =
+        |name: &str| json!({"name": name, "description": "An argument", "required": true});
     json!([
         {"name": "test_simple_prompt", "description": "A prompt"},
         {"name": "test_prompt_with_arguments", "description": "One with arguments", "arguments": [argument("arg1"), argument("arg2")]},
@@ -178,8 +190,16 @@ fn prompt(name: &str, arguments: &Value) -> Result<Value, FixtureError> {
     let messages = match name {
         "test_simple_prompt" => vec![text("This is a simple prompt for testing.".to_owned())],
         "test_prompt_with_arguments" => {
-            let value = |name: &str| arguments[name].as_str().ok_or_else(|| invalid(&format!("`{name}` is missing"), None));
-            vec![text(format!("Prompt with arguments: arg1='{}', arg2='{}'", value("arg1")?, value("arg2")?))]
+            let value = |name: &str| {
+                arguments[name]
+                    .as_str()
+                    .ok_or_else(|| invalid(&format!("`{name}` is missing"), None))
+            };
+            vec![text(format!(
+                "Prompt with arguments: arg1='{}', arg2='{}'",
+                value("arg1")?,
+                value("arg2")?
+            ))]
         }
         "test_prompt_with_embedded_resource" => {
             let resource = json!({

@@ -57,7 +57,10 @@ const TABLES: [(&str, &str); 9] = [
         "SELECT a.path, b.path, e.sites FROM file_edge e LEFT JOIN file a ON a.id = e.source LEFT JOIN file b ON b.id = e.target \
          ORDER BY a.path, b.path",
     ),
-    ("words", "SELECT f.path, hex(w.words) FROM file_words w LEFT JOIN file f ON f.id = w.file ORDER BY f.path"),
+    (
+        "words",
+        "SELECT f.path, hex(w.words) FROM file_words w LEFT JOIN file f ON f.id = w.file ORDER BY f.path",
+    ),
     (
         "totals",
         "SELECT files, symbols, sites, (SELECT count(*) FROM site), (SELECT count(*) FROM symbol), \
@@ -69,8 +72,11 @@ const TABLES: [(&str, &str); 9] = [
 
 /// The rows of the store in this file.
 pub(crate) fn of(path: &Path) -> String {
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a store");
-    let check: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).expect("it can be read");
+    let connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).expect("a store");
+    let check: String = connection
+        .query_row("PRAGMA integrity_check", [], |row| row.get(0))
+        .expect("it can be read");
     assert_eq!(check, "ok", "{}", path.display());
     connection
         .execute_batch(
@@ -80,7 +86,8 @@ pub(crate) fn of(path: &Path) -> String {
         .expect("a table of names");
     let mut text = String::new();
     for (table, statement) in TABLES {
-        let mut statement = connection.prepare(statement).unwrap_or_else(|error| panic!("{table}: {error}"));
+        let mut statement =
+            connection.prepare(statement).unwrap_or_else(|error| panic!("{table}: {error}"));
         let columns = statement.column_count();
         let mut rows = statement.query([]).expect("it can be read");
         while let Some(row) = rows.next().expect("a row") {
@@ -110,7 +117,9 @@ fn snapshot(path: &Path) -> Snapshot {
     let directory = path.parent().expect("a store is in a directory");
     let location = Location::at(PathBuf::from("/somewhere"), directory.to_owned());
     let mut generations = location.generations().expect("a directory").into_iter();
-    let generation = generations.find(|generation| location.generation_path(*generation) == path).expect("a store's own name");
+    let generation = generations
+        .find(|generation| location.generation_path(*generation) == path)
+        .expect("a store's own name");
     let store = Arc::new(Store::open(&location, generation).expect("a store"));
     store.snapshot(&CancelToken::new()).expect("a snapshot")
 }

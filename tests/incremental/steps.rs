@@ -130,14 +130,21 @@ fn what_one_change_concerns_follows_it_and_comes_back() {
     for (what, before, after) in STEPS {
         let (before, after) = (files(before), files(after));
         // Each file that is changed has its text of before again, or is gone again.
-        let back = after.keys().map(|path| (*path, before.get(path).copied().unwrap_or_default())).collect();
+        let back = after
+            .keys()
+            .map(|path| (*path, before.get(path).copied().unwrap_or_default()))
+            .collect();
         for is_known in [true, false] {
             let mut repository = Repository::new();
             write(&repository, &before);
             let first = holds(&mut repository, is_known, what);
             let uid = repository.uid();
             write(&repository, &after);
-            assert_ne!(holds(&mut repository, is_known, what), first, "{what}: it changes something");
+            assert_ne!(
+                holds(&mut repository, is_known, what),
+                first,
+                "{what}: it changes something"
+            );
             write(&repository, &back);
             let last = holds(&mut repository, is_known, what);
             assert!(last == first, "{what}, and back:\n{}", difference(&last, &first));
@@ -167,13 +174,19 @@ fn a_file_that_outgrows_its_place_is_followed_by_all_that_leads_to_it() {
         ] {
             // What comes stands before what was there, so that all of it has other numbers, or behind it, so that it has the same
             // numbers in another place.
-            for (count, is_behind) in [(1, false), (300, false), (0, false), (300, true), (2, true)] {
-                let more: String = (0..count).map(|number| line.replace("NUMBER", &number.to_string())).collect();
+            for (count, is_behind) in [(1, false), (300, false), (0, false), (300, true), (2, true)]
+            {
+                let more: String =
+                    (0..count).map(|number| line.replace("NUMBER", &number.to_string())).collect();
                 let (head, rest) = match before[path].split_once("\n\n") {
                     Some((head, rest)) => (format!("{head}\n\n"), rest),
                     None => (String::new(), before[path]),
                 };
-                let text = if is_behind { format!("{head}{rest}{more}") } else { format!("{head}{more}{rest}") };
+                let text = if is_behind {
+                    format!("{head}{rest}{more}")
+                } else {
+                    format!("{head}{more}{rest}")
+                };
                 write(&repository, &BTreeMap::from([(path, text.as_str())]));
                 holds(&mut repository, is_known, &format!("{path} with {count} more"));
             }

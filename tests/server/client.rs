@@ -43,15 +43,18 @@ pub(super) fn place(files: &[(&str, &str)]) -> TempDir {
     fs::create_dir(&repository).expect("the directory is new");
     for (name, text) in files {
         let path = repository.join(name);
-        fs::create_dir_all(path.parent().expect("it is below the repository")).expect("directories can be made");
+        fs::create_dir_all(path.parent().expect("it is below the repository"))
+            .expect("directories can be made");
         fs::write(path, text).expect("files can be written");
     }
     place
 }
 
 /// Two functions, one of which calls the other.
-pub(super) const SMALL: &[(&str, &str)] =
-    &[("a.py", "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    return helper(2)\n")];
+pub(super) const SMALL: &[(&str, &str)] = &[(
+    "a.py",
+    "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    return helper(2)\n",
+)];
 
 impl Client {
     /// Starts the program with more arguments, on a small repository.
@@ -75,9 +78,21 @@ impl Client {
     }
 
     /// The client of a process that was started elsewhere, over the other ends of its input and output.
-    pub(super) fn over(child: Child, input: Option<OwnedFd>, output: OwnedFd, place: TempDir) -> Self {
+    pub(super) fn over(
+        child: Child,
+        input: Option<OwnedFd>,
+        output: OwnedFd,
+        place: TempDir,
+    ) -> Self {
         let messages = listen(output.into());
-        Self { child, input: input.map(File::from), messages, patience: PATIENCE, seen: Vec::new(), place }
+        Self {
+            child,
+            input: input.map(File::from),
+            messages,
+            patience: PATIENCE,
+            seen: Vec::new(),
+            place,
+        }
     }
 
     /// Starts the program and shakes hands in the version.
@@ -146,7 +161,8 @@ impl Client {
         let id = json!(format!("ask-{}", self.seen.len()));
         self.call(id.clone(), tool, arguments);
         let answer = self.answer(&id);
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
+        let text =
+            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         (text.to_owned(), answer["result"]["isError"] == json!(true))
     }
 
@@ -159,12 +175,16 @@ impl Client {
 
     /// Waits for the answer to an id.
     pub(super) fn answer(&mut self, id: &Value) -> Value {
-        self.wait_for(&format!("an answer to {id}"), |message| message.get("id") == Some(id) && message.get("method").is_none())
+        self.wait_for(&format!("an answer to {id}"), |message| {
+            message.get("id") == Some(id) && message.get("method").is_none()
+        })
     }
 
     /// Waits for an answer that has no id.
     pub(super) fn complaint(&mut self) -> Value {
-        self.wait_for("an answer without an id", |message| message.get("id").is_none() && message.get("error").is_some())
+        self.wait_for("an answer without an id", |message| {
+            message.get("id").is_none() && message.get("error").is_some()
+        })
     }
 
     /// Waits for a message, among those that have come and those that come.
@@ -196,7 +216,10 @@ impl Client {
 
     /// How many answers an id has had.
     pub(super) fn answers(&self, id: &Value) -> usize {
-        self.seen.iter().filter(|message| message.get("id") == Some(id) && message.get("method").is_none()).count()
+        self.seen
+            .iter()
+            .filter(|message| message.get("id") == Some(id) && message.get("method").is_none())
+            .count()
     }
 
     /// What the program writes to standard error, if the command has it piped.
@@ -212,7 +235,10 @@ impl Client {
     /// Sends a signal by its name.
     pub(super) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
-        let status = Command::new("kill").args([&format!("-{name}"), &pid]).status().expect("kill can be run");
+        let status = Command::new("kill")
+            .args([&format!("-{name}"), &pid])
+            .status()
+            .expect("kill can be run");
         assert!(status.success());
     }
 
@@ -224,8 +250,13 @@ impl Client {
     /// Lets time pass in which the server must answer nothing; notifications may come.
     pub(super) fn expect_no_answer(&mut self, time: Duration) {
         let until = Instant::now() + time;
-        while let Ok(message) = self.messages.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            assert!(message.get("method").is_some() && message.get("id").is_none(), "not expected: {message}");
+        while let Ok(message) =
+            self.messages.recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            assert!(
+                message.get("method").is_some() && message.get("id").is_none(),
+                "not expected: {message}"
+            );
             self.seen.push(message);
         }
     }
@@ -282,12 +313,16 @@ fn listen(output: File) -> Receiver<Value> {
     let read = move || {
         for line in BufReader::new(output).lines() {
             let line = line.expect("the output is UTF-8");
-            let message = serde_json::from_str(&line).unwrap_or_else(|error| panic!("not a message: {error}: {line}"));
+            let message = serde_json::from_str(&line)
+                .unwrap_or_else(|error| panic!("not a message: {error}: {line}"));
             if sender.send(message).is_err() {
                 return;
             }
         }
     };
-    std::thread::Builder::new().name("test-client".to_owned()).spawn(read).expect("a thread can be started");
+    std::thread::Builder::new()
+        .name("test-client".to_owned())
+        .spawn(read)
+        .expect("a thread can be started");
     receiver
 }

@@ -26,22 +26,36 @@ const MEMORY_KIB: usize = 256 << 10;
 fn settings(seeds: &'static str) -> ProptestConfig {
     let usual = ProptestConfig::default();
     let failure_persistence = Some(Box::new(FileFailurePersistence::Direct(seeds)) as Box<_>);
-    ProptestConfig { cases: usual.cases.div_ceil(4), failure_persistence, max_shrink_iters: 200, ..usual }
+    ProptestConfig {
+        cases: usual.cases.div_ceil(4),
+        failure_persistence,
+        max_shrink_iters: 200,
+        ..usual
+    }
 }
 
 /// The inputs of a directory, with their names.
 fn corpus(directory: &str) -> Vec<(String, Vec<u8>)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/random").join(directory);
-    let entries = fs::read_dir(directory).expect("it is part of the project").map(|entry| entry.expect("it can be listed"));
+    let directory =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/server/random").join(directory);
+    let entries = fs::read_dir(directory)
+        .expect("it is part of the project")
+        .map(|entry| entry.expect("it can be listed"));
     entries
-        .map(|entry| (entry.file_name().into_string().expect("it is text"), fs::read(entry.path()).expect("it can be read")))
+        .map(|entry| {
+            (
+                entry.file_name().into_string().expect("it is text"),
+                fs::read(entry.path()).expect("it can be read"),
+            )
+        })
         .collect()
 }
 
 /// The most memory that a process has had, in KiB.
 fn peak(pid: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
+    let line =
+        status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system says it");
     line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
@@ -54,7 +68,12 @@ fn survives(client: &mut Client, input: &[u8], requests: usize) {
     client.ping();
     assert!(begun.elapsed() < TIME, "{:?}", begun.elapsed());
     for number in 0..requests {
-        assert_eq!(client.answers(&json!(format!("asked-{number}"))), 1, "{number}: {:?}", client.seen);
+        assert_eq!(
+            client.answers(&json!(format!("asked-{number}"))),
+            1,
+            "{number}: {:?}",
+            client.seen
+        );
     }
     assert!(peak(client.pid()) < MEMORY_KIB, "{} KiB", peak(client.pid()));
 }
@@ -175,7 +194,10 @@ fn heads_that_were_nasty_somewhere_get_nobody_in() {
     let web = Web::start(&[]);
     for (name, head) in corpus("heads") {
         let status = status_of(&web, &head);
-        assert!(status.is_none_or(|status| (400..500).contains(&status) || status == 505), "{name}: {status:?}");
+        assert!(
+            status.is_none_or(|status| (400..500).contains(&status) || status == 505),
+            "{name}: {status:?}"
+        );
     }
     serves(&web);
 }
@@ -205,7 +227,8 @@ fn any_head_is_answered_or_closed_and_none_gets_in_without_the_token() {
         "\r\n\r\n",
         "Content-Type: application/json",
     ][..];
-    let word = proptest::collection::vec(select(words), 0..40).prop_map(|words| words.concat().into_bytes());
+    let word = proptest::collection::vec(select(words), 0..40)
+        .prop_map(|words| words.concat().into_bytes());
     let head = prop_oneof![word, proptest::collection::vec(any::<u8>(), 0..400)];
     proptest!(settings("tests/server/random/heads.seeds"), |(head in head)| {
         let status = status_of(&web, &head);
@@ -219,7 +242,10 @@ fn a_request_gets_in_by_one_host_one_token_and_no_foreign_origin_only() {
     let web = Web::start(&[]);
     let (own, bearer) = (web.host.clone(), format!("Bearer {}", web.token));
     let some = |values: &[&str]| {
-        proptest::collection::vec(select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()), 0..3)
+        proptest::collection::vec(
+            select(values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>()),
+            0..3,
+        )
     };
     let parts = (
         some(&[&own, &own, "localhost", "evil.example", "127.0.0.1.evil.example", ""]),

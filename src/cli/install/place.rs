@@ -112,7 +112,8 @@ impl ConfigFile {
         if let Some(directory) = target.parent() {
             fs::create_dir_all(directory)?;
         }
-        let temporary = target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
+        let temporary =
+            target.with_file_name(beside(target, &format!(".{}.tmp", std::process::id())));
         // One that is there is left over from a process that had our number and is gone.
         let _ = fs::remove_file(&temporary);
         let written = File::create_new(&temporary).and_then(|mut file| {
@@ -133,7 +134,9 @@ impl ConfigFile {
 
 /// Fails if a path leads out of a directory: what is in a repository decides nothing about files elsewhere.
 fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
-    let Some(target) = within.and_then(|within| clients::outside(path, within)) else { return Ok(()) };
+    let Some(target) = within.and_then(|within| clients::outside(path, within)) else {
+        return Ok(());
+    };
     Err(Stop::Failure {
         message: format!("{} leads out of the repository, to {}", shown(path), shown(&target)),
         hint: "put a file in the place of the link, or change the one that it leads to with --scope user".to_owned(),

@@ -30,14 +30,23 @@ pub(in crate::cli) struct LogArguments {
 
 /// Starts the log and gives its level or filter. A server's goes through a thread of its own: nobody may be reading it.
 pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
-    let arguments = LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
+    let arguments =
+        LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
     let target = arguments.log.as_deref().filter(|path| path.as_os_str() != STDERR);
-    if let Some(level) = target.and_then(Path::to_str).filter(|word| word.parse::<tracing::Level>().is_ok()) {
-        return Err(Stop::Usage(format!("--log takes a file or `{STDERR}`; for a level: --log-level {level}")));
+    if let Some(level) =
+        target.and_then(Path::to_str).filter(|word| word.parse::<tracing::Level>().is_ok())
+    {
+        return Err(Stop::Usage(format!(
+            "--log takes a file or `{STDERR}`; for a level: --log-level {level}"
+        )));
     }
-    let level = arguments.log_level.as_deref().unwrap_or(if arguments.log.is_some() { "info" } else { "error" });
-    let filter =
-        EnvFilter::try_new(level).map_err(|error| Stop::Usage(format!("--log-level {level:?} is no filter: {error}")))?;
+    let level = arguments.log_level.as_deref().unwrap_or(if arguments.log.is_some() {
+        "info"
+    } else {
+        "error"
+    });
+    let filter = EnvFilter::try_new(level)
+        .map_err(|error| Stop::Usage(format!("--log-level {level:?} is no filter: {error}")))?;
     match (target, serves) {
         (None, false) => begin(filter, io::stderr),
         (Some(path), false) => begin(filter, Arc::new(open(path)?)),
@@ -61,7 +70,11 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
 
 fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
     // A second start in one process (tests) keeps the first log.
-    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(target).try_init();
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(target)
+        .try_init();
 }
 
 fn open(path: &Path) -> Result<File, Stop> {

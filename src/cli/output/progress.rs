@@ -20,8 +20,11 @@ impl Display {
     /// Shows nothing if `quiet`.
     pub(in crate::cli) fn new(quiet: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template("{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}");
-            ProgressBar::no_length().with_style(style.expect("the template is a constant that is well formed"))
+            let style = ProgressStyle::with_template(
+                "{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}",
+            );
+            ProgressBar::no_length()
+                .with_style(style.expect("the template is a constant that is well formed"))
         });
         Self { bar, last_line: Mutex::new(""), quiet }
     }
@@ -37,7 +40,11 @@ impl Display {
         let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.quiet && *last != progress.phase.word() {
             *last = progress.phase.word();
-            let files = if progress.total == 0 { String::new() } else { format!(" {} files", grouped(progress.total)) };
+            let files = if progress.total == 0 {
+                String::new()
+            } else {
+                format!(" {} files", grouped(progress.total))
+            };
             note(&format!("{}{files}", progress.phase.word()));
         }
     }
@@ -83,7 +90,8 @@ impl Bar {
         }
         let bar = shown.get_or_insert_with(|| {
             let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
-            ProgressBar::new(1000).with_style(style.expect("the template is a constant that is well formed"))
+            ProgressBar::new(1000)
+                .with_style(style.expect("the template is a constant that is well formed"))
         });
         bar.set_position(u64::from(thousandths));
         bar.set_message(message.to_owned());

@@ -10,7 +10,11 @@ use tree_sitter::Node;
 impl<'t> Walker<'t> {
     /// Binds names by matching a value. A name that hides one of the same function, or one that its own value uses, starts a
     /// scope for the rest of the block.
-    pub(in crate::extract) fn let_binding(&mut self, rule: &'static Rule, node: Node<'t>) -> ExprId {
+    pub(in crate::extract) fn let_binding(
+        &mut self,
+        rule: &'static Rule,
+        node: Node<'t>,
+    ) -> ExprId {
         let Rule::Let { pattern, ty, value, otherwise } = rule else { return ExprId::NONE };
         let value_node = value.as_ref().and_then(|selector| selector.first(node));
         let pattern_node = pattern.first(node);
@@ -39,7 +43,11 @@ impl<'t> Walker<'t> {
         self.visit_selected(node, otherwise.as_ref(), READ);
         if let Some(pattern) = pattern_node {
             self.hide(pattern, node, first);
-            self.bind_pattern(pattern, Flow { ty, value: given, node }, Bind::Declare(SymbolKind::Variable));
+            self.bind_pattern(
+                pattern,
+                Flow { ty, value: given, node },
+                Bind::Declare(SymbolKind::Variable),
+            );
         }
         ExprId::NONE
     }
@@ -50,7 +58,8 @@ impl<'t> Walker<'t> {
         while let Some(part) = nodes.pop() {
             let known = self.build.known_name(self.text_of(part));
             let hides = known.is_some_and(|name| {
-                self.build.visible(self.scope, name).is_some() || (first != usize::MAX && self.build.names_since(first, name))
+                self.build.visible(self.scope, name).is_some()
+                    || (first != usize::MAX && self.build.names_since(first, name))
             });
             if part.named_child_count() == 0 && hides {
                 self.open_rest(node);
@@ -68,7 +77,9 @@ impl<'t> Walker<'t> {
                 continue;
             };
             let name_node = name.first(child);
-            if let Some(value) = value.as_ref().and_then(|selector| selector.first(child)).or(name_node) {
+            if let Some(value) =
+                value.as_ref().and_then(|selector| selector.first(child)).or(name_node)
+            {
                 self.visit(value, READ);
             }
             if let Some(name_node) = name_node

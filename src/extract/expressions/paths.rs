@@ -21,11 +21,17 @@ impl<'t> Walker<'t> {
             return self.visit(name_node, usage);
         }
         let object = object_node.map(|object_node| {
-            if let Some(word) = if scoped { self.path_word(self.text_of(object_node)) } else { None } {
+            if let Some(word) =
+                if scoped { self.path_word(self.text_of(object_node)) } else { None }
+            {
                 return word;
             }
             let is_type = self.rule_at(object_node).is_none();
-            let object = if is_type { self.visit_type(object_node, READ) } else { self.visit(object_node, READ) };
+            let object = if is_type {
+                self.visit_type(object_node, READ)
+            } else {
+                self.visit(object_node, READ)
+            };
             let object = if scoped { self.path_head(object) } else { object };
             self.known(object)
         });
@@ -39,7 +45,12 @@ impl<'t> Walker<'t> {
     }
 
     /// What is named from `object` on, which is the outermost scope where there is none.
-    pub(super) fn path_from(&mut self, object: Option<ExprId>, name_node: Node<'t>, usage: Usage) -> ExprId {
+    pub(super) fn path_from(
+        &mut self,
+        object: Option<ExprId>,
+        name_node: Node<'t>,
+        usage: Usage,
+    ) -> ExprId {
         let mut object = object;
         // A name with arguments of its own (`a::b::<T>`) is looked through.
         let mut name_node = self.plain_name(name_node);
@@ -127,14 +138,18 @@ impl<'t> Walker<'t> {
     /// The text of a name with white space only between words (`operator ()`, `operator new`).
     pub(super) fn folded_name(&mut self, node: Node<'t>) -> NameId {
         let end = match self.rule_at(node) {
-            Some(Rule::Declarator { up_to: Some(up_to), .. }) => up_to.first(node).map(|end| end.start_byte()),
+            Some(Rule::Declarator { up_to: Some(up_to), .. }) => {
+                up_to.first(node).map(|end| end.start_byte())
+            }
             _ => None,
         };
         let mut text = self.text_of(node);
         if let Some(end) = end {
             text = text.get(..end - node.start_byte()).unwrap_or(text).trim_end();
         }
-        if !text.contains(char::is_whitespace) || matches!(self.rule_at(node), Some(Rule::Text { .. })) {
+        if !text.contains(char::is_whitespace)
+            || matches!(self.rule_at(node), Some(Rule::Text { .. }))
+        {
             return if end.is_some() { self.build.name(text) } else { self.name_of(node) };
         }
         let mut folded = String::with_capacity(text.len());

@@ -10,13 +10,17 @@ use tree_sitter::{Node, Range};
 impl<'t> Walker<'t> {
     /// Reads a list of tokens as definitions, if it stands where they may stand, starts with one of `words` and parses.
     pub(super) fn embedded_items(&mut self, list: Node<'t>, words: &'static [String]) -> bool {
-        let in_body = self.build.nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
+        let in_body = self
+            .build
+            .nearest(self.scope, |kind| matches!(kind, ScopeKind::Function | ScopeKind::Block));
         if words.is_empty() || in_body.is_some() {
             return false;
         }
         let tokens = self.children(list);
         let (Some(open), Some(close)) = (tokens.first(), tokens.last()) else { return false };
-        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else { return false };
+        let Some(first) = tokens.iter().skip(1).find(|token| !token.is_extra()) else {
+            return false;
+        };
         let starts = |word: &String| self.text_of(*first) == word;
         if !words.iter().any(starts) {
             return false;
@@ -61,7 +65,9 @@ impl<'t> Walker<'t> {
             Range { start_byte: range.start, end_byte: range.end, start_point, end_point }
         };
         let within: Vec<Range> = directives.iter().map(range).collect();
-        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else { return };
+        let Some(tree) = parse(self.language, self.source, self.embedded.end, &within) else {
+            return;
+        };
         let root = self.embedded.trees.alloc(tree).root_node();
         self.visit_children(root);
     }

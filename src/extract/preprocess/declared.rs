@@ -49,7 +49,8 @@ impl Finder<'_> {
 
     /// Reads the head of a declaration; none for statements.
     fn head(&mut self, start: usize, inside: Holds) -> Option<Head> {
-        let mut head = Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
+        let mut head =
+            Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
         let mut at = start;
         while let Some(token) = self.tokens.get(at) {
             match token.kind {
@@ -78,7 +79,9 @@ impl Finder<'_> {
                     }
                     at = last;
                 }
-                Kind::Word if self.is_in(at, WordLists::STATEMENT.and(WordLists::ASSEMBLER)) => return None,
+                Kind::Word if self.is_in(at, WordLists::STATEMENT.and(WordLists::ASSEMBLER)) => {
+                    return None;
+                }
                 Kind::Word if self.is_in(at, WordLists::TYPE) => {
                     at = self.type_head(at + 1);
                     head.parts.push((Part::Type, at));
@@ -89,7 +92,11 @@ impl Finder<'_> {
                 }
                 Kind::Word if self.is_in(at, WordLists::NAME) => {
                     // An operator: its name ends before the parameters.
-                    while self.tokens.get(at).is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{'))) {
+                    while self
+                        .tokens
+                        .get(at)
+                        .is_some_and(|token| !matches!(token.kind, Kind::Mark(b'(' | b';' | b'{')))
+                    {
                         at += 1;
                     }
                     if self.is(at + 1, b')') && self.is(at + 2, b'(') {
@@ -103,12 +110,21 @@ impl Finder<'_> {
                     at = self.value_type(at);
                 }
                 Kind::Word if self.is_in(at, WordLists::ATTRIBUTE) => at = self.end_of_use(at),
-                Kind::Word if self.is_in(at, WordLists::BUILTIN) => head.parts.push((Part::Type, at)),
-                Kind::Word if self.is_in(at, WordLists::BLOCK.and(WordLists::PARAMETER)) && !head.parts.is_empty() => break,
+                Kind::Word if self.is_in(at, WordLists::BUILTIN) => {
+                    head.parts.push((Part::Type, at))
+                }
+                Kind::Word
+                    if self.is_in(at, WordLists::BLOCK.and(WordLists::PARAMETER))
+                        && !head.parts.is_empty() =>
+                {
+                    break;
+                }
                 Kind::Mark(b'~') => head.destructor = true,
                 Kind::Mark(b'*' | b'&') => head.parts.push((Part::Mark, at)),
                 Kind::Word | Kind::Scope => {}
-                Kind::Mark(b'[') if self.is(at + 1, b'[') => at = self.brackets.close(at).unwrap_or(at),
+                Kind::Mark(b'[') if self.is(at + 1, b'[') => {
+                    at = self.brackets.close(at).unwrap_or(at)
+                }
                 _ => break,
             }
             at += 1;
@@ -123,7 +139,9 @@ impl Finder<'_> {
         if close > at && at >= self.noted {
             self.noted = close;
             for word in at + 2..close {
-                if self.is_plain(word) && !matches!(self.tokens[word - 1].kind, Kind::Mark(b'.' | b'>')) {
+                if self.is_plain(word)
+                    && !matches!(self.tokens[word - 1].kind, Kind::Mark(b'.' | b'>'))
+                {
                     self.uses.push(Use { name: self.tokens[word].range(), kind: SiteKind::Read });
                 }
             }
@@ -140,7 +158,10 @@ impl Finder<'_> {
                 at = end + 1;
                 continue;
             }
-            if self.is(end + 1, b'{') && (end > at || !self.is_capital(at)) && self.known_or_reserved(at) {
+            if self.is(end + 1, b'{')
+                && (end > at || !self.is_capital(at))
+                && self.known_or_reserved(at)
+            {
                 return self.take(at) + 1;
             }
             if !self.is_word(end + 1) {
@@ -149,7 +170,9 @@ impl Finder<'_> {
             let after = self.end_of_path(end + 1) + 1;
             let defines = match self.tokens.get(after).map(|token| token.kind) {
                 Some(Kind::Mark(b'{' | b':')) => true,
-                Some(Kind::Word) => self.is_in(after, WordLists::QUALIFIER) || self.is_attribute(end + 1),
+                Some(Kind::Word) => {
+                    self.is_in(after, WordLists::QUALIFIER) || self.is_attribute(end + 1)
+                }
                 _ => end > at,
             };
             if !defines {
@@ -161,7 +184,8 @@ impl Finder<'_> {
     }
 
     fn known_or_reserved(&self, at: usize) -> bool {
-        self.is_attribute(at) && (!self.is_capital(at) || self.known.is_nothing(self.tokens[at].bytes(self.source)))
+        self.is_attribute(at)
+            && (!self.is_capital(at) || self.known.is_nothing(self.tokens[at].bytes(self.source)))
     }
 
     /// Whether an attribute with arguments stands before the rest of a declaration.
@@ -179,9 +203,16 @@ impl Finder<'_> {
             Kind::Directive | Kind::Mark(b'}') => !typed && inside == Holds::Declarations,
             Kind::Mark(b'*') => typed && !in_code,
             Kind::Mark(b'(') => typed && !in_code && self.is(next + 1, b'*'),
-            Kind::Word if self.is_in(next, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::START)) => !in_code || typed,
+            Kind::Word
+                if self
+                    .is_in(next, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::START)) =>
+            {
+                !in_code || typed
+            }
             Kind::Word if self.is_in(next, WordLists::PARAMETER.and(WordLists::BLOCK)) => !in_code,
-            Kind::Word if self.is_in(next, WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)) => !typed && !in_code,
+            Kind::Word if self.is_in(next, WordLists::QUALIFIER.and(WordLists::ATTRIBUTE)) => {
+                !typed && !in_code
+            }
             Kind::Word if !self.is_plain(next) => false,
             Kind::Word if !typed => !in_code,
             Kind::Word => {
@@ -200,10 +231,14 @@ impl Finder<'_> {
     /// Whether what is in parentheses reads like parameters rather than arguments.
     fn holds_parameters(&self, open: usize) -> bool {
         let Some(close) = self.brackets.close(open) else { return false };
-        let is_type = |at: usize| self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER));
+        let is_type = |at: usize| {
+            self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER))
+        };
         open + 1 == close
-            || (open + 1..close.min(open + 8))
-                .any(|at| is_type(at) || (self.is_plain(at) && (self.is_plain(at + 1) || self.is(at + 1, b'*'))))
+            || (open + 1..close.min(open + 8)).any(|at| {
+                is_type(at)
+                    || (self.is_plain(at) && (self.is_plain(at + 1) || self.is(at + 1, b'*')))
+            })
     }
 
     /// Of more words than a type and a name, takes those that are neither.
@@ -215,7 +250,10 @@ impl Finder<'_> {
             self.bits(&head);
         }
         let cast = inside == Holds::Parens { cast: true } && mark == Kind::Mark(b')');
-        if matches!(inside, Holds::Parens { .. }) && mark == Kind::Mark(b')') && self.is(head.end + 1, b'(') {
+        if matches!(inside, Holds::Parens { .. })
+            && mark == Kind::Mark(b')')
+            && self.is(head.end + 1, b'(')
+        {
             self.pointer_to_function(&head);
         }
         if !in_code {
@@ -234,7 +272,11 @@ impl Finder<'_> {
             && !(self.is_capital(name) && !matches!(inside, Holds::Parens { .. }) && opens)
         {
             self.after_declarator(head.end, opens);
-        } else if head.named_elsewhere && opens && !in_code && head.parts.iter().any(|(part, _)| *part != Part::Mark) {
+        } else if head.named_elsewhere
+            && opens
+            && !in_code
+            && head.parts.iter().any(|(part, _)| *part != Part::Mark)
+        {
             self.after_declarator(head.end, opens);
         }
         None
@@ -246,7 +288,9 @@ impl Finder<'_> {
             && self.is(head.end + 2, b';')
         {
             self.edits.push(Edit::blank(self.range(head.end, head.end + 1)));
-        } else if self.is_attribute(head.end + 2) && self.is(self.end_of_use(head.end + 2) + 1, b';') {
+        } else if self.is_attribute(head.end + 2)
+            && self.is(self.end_of_use(head.end + 2) + 1, b';')
+        {
             self.take(head.end + 2);
         }
     }
@@ -257,7 +301,11 @@ impl Finder<'_> {
         let parts = std::mem::take(&mut head.parts);
         for (position, (part, at)) in parts.into_iter().enumerate() {
             let is_name = opens && position == last;
-            if part == Part::Name && !is_name && last > 0 && self.known.is_nothing(self.tokens[at].bytes(self.source)) {
+            if part == Part::Name
+                && !is_name
+                && last > 0
+                && self.known.is_nothing(self.tokens[at].bytes(self.source))
+            {
                 self.take(at);
             } else {
                 head.parts.push((part, at));
@@ -272,8 +320,14 @@ impl Finder<'_> {
         if !self.is_attribute(at) || head.parts.len() > 1 {
             return None;
         }
-        let starts = self.is_in(next, WordLists::TYPE.and(WordLists::BLOCK).and(WordLists::START).and(WordLists::PARAMETER));
-        let apart = self.tokens.get(next).is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
+        let starts = self.is_in(
+            next,
+            WordLists::TYPE.and(WordLists::BLOCK).and(WordLists::START).and(WordLists::PARAMETER),
+        );
+        let apart = self
+            .tokens
+            .get(next)
+            .is_some_and(|token| token.is(b'}') || token.kind == Kind::Directive);
         if starts || (apart && self.is_line_of_its_own(at)) {
             self.take(at);
             return Some(at);
@@ -286,7 +340,10 @@ impl Finder<'_> {
         let end = head.end;
         let encloses = self.is_word(end + 1) && self.is(end + 2, b')') && self.is(end + 3, b'(');
         let points = self.is(end + 1, b'*')
-            || (self.is_attribute(end + 1) && self.is(end + 2, b'*') && self.is(end + 4, b')') && self.is(end + 5, b'('));
+            || (self.is_attribute(end + 1)
+                && self.is(end + 2, b'*')
+                && self.is(end + 4, b')')
+                && self.is(end + 5, b'('));
         encloses || points || head.parts.last().is_some_and(|(part, _)| *part != Part::Name)
     }
 
@@ -328,7 +385,11 @@ impl Finder<'_> {
         };
         self.take_all_but(&before, kept_type.as_slice(), in_code);
         let is_typed = typed.is_some() || kept_type.is_some();
-        if head.named_elsewhere && typed.is_none() && mark.is_some() && matches!(inside, Holds::Parens { cast: true }) {
+        if head.named_elsewhere
+            && typed.is_none()
+            && mark.is_some()
+            && matches!(inside, Holds::Parens { cast: true })
+        {
             // An operator, as likely as not.
             return None;
         }
@@ -385,7 +446,11 @@ impl Finder<'_> {
             let text = |at: usize| self.tokens[at].bytes(self.source);
             return last >= at + 2 && self.tokens[last - 1].kind == Kind::Scope && {
                 let outer = (at..last - 1).rev().find(|&at| {
-                    self.is_word(at) && self.tokens.get(at + 1).is_some_and(|next| next.kind == Kind::Scope || next.is(b'<'))
+                    self.is_word(at)
+                        && self
+                            .tokens
+                            .get(at + 1)
+                            .is_some_and(|next| next.kind == Kind::Scope || next.is(b'<'))
                 });
                 outer.is_some_and(|outer| text(outer) == text(last))
             };
@@ -428,7 +493,8 @@ impl Finder<'_> {
                         after = self.end_of_use(after) + 1;
                     }
                     let ends =
-                        [b';', b'=', b',', b')', b'{'].iter().any(|mark| self.is(after, *mark)) || self.is_attribute(after);
+                        [b';', b'=', b',', b')', b'{'].iter().any(|mark| self.is(after, *mark))
+                            || self.is_attribute(after);
                     ends && !self.holds_parameters(end)
                 }
                 Some(Kind::Mark(b';' | b'=' | b',' | b')' | b'[' | b'{')) => true,
@@ -465,7 +531,8 @@ impl Finder<'_> {
 
     /// Whether a word behind parameters starts declarations of these.
     fn known_type_follows(&self, at: usize) -> bool {
-        !self.is(at + 1, b'(') && (self.is(at + 1, b'*') || (self.is_plain(at + 1) && !self.is_attribute(at + 1)))
+        !self.is(at + 1, b'(')
+            && (self.is(at + 1, b'*') || (self.is_plain(at + 1) && !self.is_attribute(at + 1)))
     }
 
     /// What stands behind the body of a type.
@@ -478,12 +545,21 @@ impl Finder<'_> {
         }
         self.after_declarator(at, false);
         let with_arguments = |at: usize| self.end_of_use(at) > at;
-        let is_extra = |at: &usize| self.known_or_reserved(*at) || (self.is_attribute(*at) && with_arguments(*at));
+        let is_extra = |at: &usize| {
+            self.known_or_reserved(*at) || (self.is_attribute(*at) && with_arguments(*at))
+        };
         match words[..] {
-            [_, _, ..] if !typedef && words.iter().all(is_extra) => self.take_all_but(&words, &[], false),
+            [_, _, ..] if !typedef && words.iter().all(is_extra) => {
+                self.take_all_but(&words, &[], false)
+            }
             [only] if is_extra(&only) && !typedef => drop(self.take(only)),
             [_, _, ..] => {
-                let plain = words.iter().rev().find(|at| !self.is_attribute(**at)).or(words.last()).copied();
+                let plain = words
+                    .iter()
+                    .rev()
+                    .find(|at| !self.is_attribute(**at))
+                    .or(words.last())
+                    .copied();
                 self.take_all_but(&words, plain.as_slice(), false);
             }
             _ => {}

@@ -38,7 +38,11 @@ impl<'t> Lister<'t> {
     }
 
     /// Goes over the children that are no tokens, comments among them, for as long as `each` wants more.
-    pub(in crate::extract) fn each_named(&mut self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
+    pub(in crate::extract) fn each_named(
+        &mut self,
+        node: Node<'t>,
+        mut each: impl FnMut(Node<'t>) -> bool,
+    ) {
         let mut left = named_count(node);
         if left <= FEW {
             (0..left).map_while(|at| node.named_child(at)).all(each);
@@ -103,7 +107,11 @@ impl<'t> Walker<'t> {
 
     /// The named child beside which there is no other, not even a comment.
     pub(in crate::extract) fn lone_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        if node.named_child_count() == 1 { node.named_child(0).filter(|child| !child.is_extra()) } else { None }
+        if node.named_child_count() == 1 {
+            node.named_child(0).filter(|child| !child.is_extra())
+        } else {
+            None
+        }
     }
 
     /// The last child, whatever it is.
@@ -113,7 +121,9 @@ impl<'t> Walker<'t> {
 
     /// The last of the named children without comments.
     pub(in crate::extract) fn last_named_child(&self, node: Node<'t>) -> Option<Node<'t>> {
-        (0..named_count(node)).rev().find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
+        (0..named_count(node))
+            .rev()
+            .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
     }
 
     /// The named child that is the only one beside comments.
@@ -139,7 +149,11 @@ impl<'t> Walker<'t> {
     }
 
     /// Every child that the last step of a selector names, in order; none without a selector.
-    pub(in crate::extract) fn every(&mut self, selector: Option<&Selector>, node: Node<'t>) -> Children<'t> {
+    pub(in crate::extract) fn every(
+        &mut self,
+        selector: Option<&Selector>,
+        node: Node<'t>,
+    ) -> Children<'t> {
         match selector {
             Some(selector) => selector.every(node, self.lister.cursor(node)),
             None => Children::new(),
@@ -166,15 +180,23 @@ mod tests {
         for language in crate::grammar::all() {
             let (mut few, mut many) = (0, 0);
             for items in [0, 1, 2, 9, 10, 11, 40] {
-                let source = format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
+                let source =
+                    format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let end = Instant::now() + Duration::from_secs(60);
-                let tree = crate::extract::parse(language, source.as_bytes(), end, &[]).expect("a minute is enough");
+                let tree = crate::extract::parse(language, source.as_bytes(), end, &[])
+                    .expect("a minute is enough");
                 let (mut lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
                     let children: Vec<Node<'_>> = node.children(&mut node.walk()).collect();
                     let named = children.iter().filter(|child| child.is_named());
-                    assert_eq!(listed(|each| lister.each_named(node, each)), named.map(Node::id).collect::<Vec<_>>());
-                    assert_eq!(listed(|each| lister.each(node, each)), children.iter().map(Node::id).collect::<Vec<_>>());
+                    assert_eq!(
+                        listed(|each| lister.each_named(node, each)),
+                        named.map(Node::id).collect::<Vec<_>>()
+                    );
+                    assert_eq!(
+                        listed(|each| lister.each(node, each)),
+                        children.iter().map(Node::id).collect::<Vec<_>>()
+                    );
                     *(if node.child_count() > FEW { &mut many } else { &mut few }) += 1;
                     waiting.extend(children);
                 }

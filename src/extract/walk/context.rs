@@ -31,8 +31,12 @@ pub(in crate::extract) struct Callable {
 }
 
 impl Callable {
-    pub(in crate::extract) const NONE: Callable =
-        Callable { symbol: LocalSymbol::NONE, receiver: NameId::NONE, type_scope: ScopeId::NONE, self_scope: ScopeId::NONE };
+    pub(in crate::extract) const NONE: Callable = Callable {
+        symbol: LocalSymbol::NONE,
+        receiver: NameId::NONE,
+        type_scope: ScopeId::NONE,
+        self_scope: ScopeId::NONE,
+    };
 }
 
 /// What the scope around gives to the definitions directly in it.
@@ -145,7 +149,11 @@ pub(in crate::extract) struct Definition<'t> {
 
 impl<'t> Definition<'t> {
     /// The first node of its extent.
-    pub(in crate::extract) fn first_node(&self, whole: Node<'t>, pending: &Pending<'t>) -> Node<'t> {
+    pub(in crate::extract) fn first_node(
+        &self,
+        whole: Node<'t>,
+        pending: &Pending<'t>,
+    ) -> Node<'t> {
         pending.start.or(pending.decorators.first().map(|first| first.node)).unwrap_or(whole)
     }
 }

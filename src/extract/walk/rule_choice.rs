@@ -15,7 +15,9 @@ impl<'t> Walker<'t> {
     pub(super) fn rule_of(&self, node: Node<'t>, kind: u16) -> Option<&'static Rule> {
         match self.language.rule(kind)? {
             Rule::Cases { cases } => {
-                let found = cases.iter().find(|(when, _)| when.holds(node, |child| self.trimmed_text(child)));
+                let found = cases
+                    .iter()
+                    .find(|(when, _)| when.holds(node, |child| self.trimmed_text(child)));
                 found.map(|(_, rule)| rule)
             }
             rule => Some(rule),

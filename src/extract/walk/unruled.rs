@@ -40,7 +40,9 @@ impl Seen {
     /// Whether something inside of a node was looked at.
     fn has_inside(&self, node: Node<'_>) -> bool {
         let (start, end) = (node.start_byte(), node.end_byte());
-        self.nodes.range((start, 0, 0)..(end, 0, 0)).any(|&(_, id, other)| other <= end && id != node.id())
+        self.nodes
+            .range((start, 0, 0)..(end, 0, 0))
+            .any(|&(_, id, other)| other <= end && id != node.id())
     }
 }
 
@@ -87,7 +89,13 @@ impl<'t> Walker<'t> {
         let rule = self.rule_of(node, node.kind_id());
         matches!(
             rule,
-            Some(Rule::Skip {} | Rule::Import { .. } | Rule::Package { .. } | Rule::Item { .. } | Rule::Defines { .. })
+            Some(
+                Rule::Skip {}
+                    | Rule::Import { .. }
+                    | Rule::Package { .. }
+                    | Rule::Item { .. }
+                    | Rule::Defines { .. }
+            )
         )
     }
 }

@@ -116,23 +116,42 @@ pub(in crate::grammar) fn modifier_tokens(
     grammar: &tree_sitter::Language,
 ) -> Vec<bool> {
     let rules = &manifest.modifiers;
-    let lists = [&rules.r#static, &rules.r#abstract, &rules.r#async, &rules.property, &rules.generator, &rules.constant];
+    let lists = [
+        &rules.r#static,
+        &rules.r#abstract,
+        &rules.r#async,
+        &rules.property,
+        &rules.generator,
+        &rules.constant,
+    ];
     let words = lists.into_iter().flatten().chain(manifest.visibility.words.keys());
     let words: FxHashSet<&str> = words.map(String::as_str).collect();
-    let is_word = |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
+    let is_word =
+        |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
     tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
 }
 
 /// Names that every file knows without an import.
 pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
-    builtins.functions.iter().chain(&builtins.types).chain(&manifest.modules.prelude).cloned().collect()
+    builtins
+        .functions
+        .iter()
+        .chain(&builtins.types)
+        .chain(&manifest.modules.prelude)
+        .cloned()
+        .collect()
 }
 
 /// Every name of a type with a table of type flow -> the name of the table.
-pub(in crate::grammar) fn flow_names(manifest: &crate::grammar::Manifest) -> FxHashMap<String, String> {
+pub(in crate::grammar) fn flow_names(
+    manifest: &crate::grammar::Manifest,
+) -> FxHashMap<String, String> {
     let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
-        std::iter::once(name).chain(&flow.aliases).map(|alias| (alias.clone(), name.clone())).collect()
+        std::iter::once(name)
+            .chain(&flow.aliases)
+            .map(|alias| (alias.clone(), name.clone()))
+            .collect()
     };
     manifest.flow.iter().flat_map(named).collect()
 }

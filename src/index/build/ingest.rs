@@ -65,8 +65,14 @@ pub(super) struct Taking<'t> {
 
 impl<'t> Taking<'t> {
     /// Begins, with the files that may end the process.
-    pub(in crate::index) fn start(root: &Path, plan: &'t Plan, run: &'t Run<'t>, workers: &Workers) -> Self {
-        let (root, counter) = (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
+    pub(in crate::index) fn start(
+        root: &Path,
+        plan: &'t Plan,
+        run: &'t Run<'t>,
+        workers: &Workers,
+    ) -> Self {
+        let (root, counter) =
+            (Root::new(root), Counter::start(Phase::Extract, plan.files.len(), run.progress));
         if let Some(caution) = run.caution {
             try_suspects(&root, plan, run, workers, caution);
         }
@@ -76,7 +82,9 @@ impl<'t> Taking<'t> {
     /// Says which files this thread is going to take next.
     pub(in crate::index) fn announce(&self, positions: Range<usize>) {
         if let Some(caution) = self.run.caution {
-            caution.announce(self.plan.files[positions].iter().map(|file| file.path.clone()).collect());
+            caution.announce(
+                self.plan.files[positions].iter().map(|file| file.path.clone()).collect(),
+            );
         }
     }
 
@@ -102,7 +110,9 @@ fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution:
             suspects.iter().filter_map(find).for_each(|position| try_alone(&plan.files[position]));
         }
         Suspicion::AllAfter(last) => {
-            let begin = last.as_ref().map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
+            let begin = last
+                .as_ref()
+                .map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));
             plan.files[begin..].iter().for_each(try_alone);
         }
     }
@@ -113,10 +123,22 @@ pub(in crate::index) fn project_names() -> FxHashSet<&'static str> {
     grammar::project_files().collect()
 }
 
-fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Plan, run: &Run, alone: bool) -> Taken {
+fn take_in_file(
+    root: &Root,
+    file: &WalkedFile,
+    is_project_file: bool,
+    plan: &Plan,
+    run: &Run,
+    alone: bool,
+) -> Taken {
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
-    let mut record = FileRecord { path: file.path.clone(), stamp, language, content: Err(SkipReason::NoLanguage) };
+    let mut record = FileRecord {
+        path: file.path.clone(),
+        stamp,
+        language,
+        content: Err(SkipReason::NoLanguage),
+    };
     let text = match text {
         Ok(text) => text,
         Err(reason) => {
@@ -124,7 +146,8 @@ fn take_in_file(root: &Root, file: &WalkedFile, is_project_file: bool, plan: &Pl
             return (record, None, None);
         }
     };
-    let project_file = is_project_file.then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
+    let project_file = is_project_file
+        .then(|| ProjectFile { path: file.path.clone(), text: text.as_str().into_owned() });
     if let Some(language) = language {
         match facts((&file.path, record.stamp.hash), language, text, run, alone) {
             Ok((facts, shared)) => {
@@ -165,7 +188,8 @@ pub(in crate::index) fn examine(
         Ok(language) => language,
         Err(reason) => return skipped(reason),
     };
-    let is_data = |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
+    let is_data =
+        |language| grammar::most_bytes(language).is_some_and(|most| file.stamp.size > most);
     if language.is_some_and(is_data) && !is_project_file {
         return skipped(SkipReason::TooLarge);
     }
@@ -201,7 +225,9 @@ fn facts(
     run: &Run,
     alone: bool,
 ) -> Result<(FileFacts, Shared), SkipReason> {
-    let extract = || guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()));
+    let extract = || {
+        guarded(|| (run.extract)(language, path.as_str(), &text.bytes, extract::Limits::default()))
+    };
     let extracted = match run.caution {
         Some(caution) if caution.leaves_out(path, hash) => return Err(SkipReason::Quarantined),
         Some(caution) => caution.working(path, alone, extract),
@@ -220,7 +246,11 @@ fn facts(
             Ok((facts, shared))
         }
         Err(message) => {
-            tracing::error!(path = path.as_str(), message, "extraction failed; the file is left out");
+            tracing::error!(
+                path = path.as_str(),
+                message,
+                "extraction failed; the file is left out"
+            );
             Err(SkipReason::Quarantined)
         }
     }

@@ -55,7 +55,10 @@ impl ChangeSet {
         let Self::Some { touched, gone } = self else { return None };
         let (wanted, others) = touched.iter().cloned().partition(|file| is_wanted(&file.path));
         let (wanted_gone, others_gone) = gone.iter().cloned().partition(|path| is_wanted(path));
-        Some((Self::Some { touched: wanted, gone: wanted_gone }, Self::Some { touched: others, gone: others_gone }))
+        Some((
+            Self::Some { touched: wanted, gone: wanted_gone },
+            Self::Some { touched: others, gone: others_gone },
+        ))
     }
 
     /// Whether a run that looks at these files when it works looks at all those of `others` too.
@@ -63,10 +66,14 @@ impl ChangeSet {
         match (self, others) {
             (Self::Everything { .. }, _) => true,
             (Self::Some { .. }, Self::Everything { .. }) => false,
-            (Self::Some { touched, gone }, Self::Some { touched: other_touched, gone: other_gone }) => {
+            (
+                Self::Some { touched, gone },
+                Self::Some { touched: other_touched, gone: other_gone },
+            ) => {
                 let touched: BTreeSet<&RepoPath> = touched.iter().map(|file| &file.path).collect();
                 let gone: BTreeSet<&RepoPath> = gone.iter().collect();
-                other_touched.iter().all(|file| touched.contains(&file.path)) && other_gone.iter().all(|path| gone.contains(path))
+                other_touched.iter().all(|file| touched.contains(&file.path))
+                    && other_gone.iter().all(|path| gone.contains(path))
             }
         }
     }
@@ -105,7 +112,10 @@ impl Verified {
         if known.len() >= STORES && !known.contains_key(&store) {
             known.clear();
         }
-        known.entry(store).or_default().extend(files.into_iter().map(|file| (file.path, file.stamp)));
+        known
+            .entry(store)
+            .or_default()
+            .extend(files.into_iter().map(|file| (file.path, file.stamp)));
     }
 }
 
@@ -174,7 +184,13 @@ fn look(
     let mut rows = BTreeMap::new();
     for path in paths {
         let inside = snapshot.files_below(path)?;
-        rows.extend(snapshot.file_at(path.as_str())?.into_iter().chain(inside).map(|row| (row.path.clone(), row)));
+        rows.extend(
+            snapshot
+                .file_at(path.as_str())?
+                .into_iter()
+                .chain(inside)
+                .map(|row| (row.path.clone(), row)),
+        );
     }
     let rows: Vec<FileRow> = rows.into_values().collect();
     compare_walked(snapshot, &rows, walk, limits, verified, cancel)
@@ -190,11 +206,13 @@ fn compare_walked(
 ) -> Result<Comparison, IndexError> {
     let root = Root::new(&snapshot.meta().root);
     let store = snapshot.identity();
-    let mut known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
+    let mut known: FxHashMap<&str, &FileRow> =
+        rows.iter().map(|row| (row.path.as_str(), row)).collect();
     let project_names = ingest::project_names();
     let mut touched = Vec::new();
     let mut same = Vec::new();
-    let mut seen: Vec<_> = walk.ignore_files.into_iter().map(|file| (file.path, file.stamp)).collect();
+    let mut seen: Vec<_> =
+        walk.ignore_files.into_iter().map(|file| (file.path, file.stamp)).collect();
     seen.reserve(walk.files.len());
     for file in walk.files {
         let row = known.remove(file.path.as_str());
@@ -211,7 +229,13 @@ fn compare_walked(
         if cancel.is_cancelled() {
             return Err(IndexError::Cancelled { root: root.path().to_path_buf() });
         }
-        if !has_the_same_bytes(&root, row, &file, project_names.contains(file.path.file_name()), limits) {
+        if !has_the_same_bytes(
+            &root,
+            row,
+            &file,
+            project_names.contains(file.path.file_name()),
+            limits,
+        ) {
             touched.push(file);
         } else if row.hash != 0 {
             // What stands in the way of reading the others may go without touching them.
@@ -220,7 +244,8 @@ fn compare_walked(
     }
     note(snapshot, &same);
     verified.remember(store, same.into_iter().map(|(_, file)| file).collect());
-    let is_gone = |row: &&FileRow| known.contains_key(row.path.as_str()) && !planted(Fault::MissedRemoval);
+    let is_gone =
+        |row: &&FileRow| known.contains_key(row.path.as_str()) && !planted(Fault::MissedRemoval);
     let gone = rows.iter().filter(is_gone).map(|row| row.path.clone()).collect();
     if planted(Fault::LostFile) && touched.len() > 1 {
         touched.pop();
@@ -255,7 +280,8 @@ pub(in crate::index) fn still_missing(
     let (root, project_names) = (Root::new(&snapshot.meta().root), ingest::project_names());
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = project_names.contains(file.path.file_name());
-        looks_the_same(row, file) || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
+        looks_the_same(row, file)
+            || (row.hash != 0 && has_the_same_bytes(&root, row, file, is_project_file, limits))
     };
     for file in touched {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
@@ -272,14 +298,19 @@ pub(in crate::index) fn still_missing(
 
 /// Whether so much has changed that to build everything is less work than to change the store: rows cost several times as much
 /// one by one as in bulk, so that it is so from about half of the bytes on.
-pub(in crate::index) fn is_most_of(touched: &[WalkedFile], snapshot: &Snapshot) -> Result<bool, IndexError> {
+pub(in crate::index) fn is_most_of(
+    touched: &[WalkedFile],
+    snapshot: &Snapshot,
+) -> Result<bool, IndexError> {
     const FEW: usize = 64;
     if touched.len() <= FEW {
         return Ok(false);
     }
     let rows = snapshot.files()?;
-    let known: FxHashMap<&str, &FileRow> = rows.iter().map(|row| (row.path.as_str(), row)).collect();
-    let has_facts = |file: &&WalkedFile| known.get(file.path.as_str()).is_none_or(|row| row.skipped.is_none());
+    let known: FxHashMap<&str, &FileRow> =
+        rows.iter().map(|row| (row.path.as_str(), row)).collect();
+    let has_facts =
+        |file: &&WalkedFile| known.get(file.path.as_str()).is_none_or(|row| row.skipped.is_none());
     let changed: u64 = touched.iter().filter(has_facts).map(|file| file.stamp.size).sum();
     let all: u64 = rows.iter().filter(|row| row.skipped.is_none()).map(|row| row.size).sum();
     Ok(changed > all / 2)
@@ -292,8 +323,16 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
         (WalkedKind::Symlink, Some(SkipReason::Symlink))
         | (WalkedKind::Special, Some(SkipReason::Special))
         | (WalkedKind::Unreadable, Some(SkipReason::Unreadable))
-        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => row.language.is_none() && row.size == file.stamp.size,
-        (WalkedKind::Symlink | WalkedKind::Special | WalkedKind::Unreadable | WalkedKind::UnreadRules, _) => false,
+        | (WalkedKind::UnreadRules, Some(SkipReason::UnreadRules)) => {
+            row.language.is_none() && row.size == file.stamp.size
+        }
+        (
+            WalkedKind::Symlink
+            | WalkedKind::Special
+            | WalkedKind::Unreadable
+            | WalkedKind::UnreadRules,
+            _,
+        ) => false,
         // What stood in the way of reading them may have gone without touching them.
         (
             WalkedKind::File,
@@ -316,7 +355,13 @@ fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
     row.skipped == Some(SkipReason::NoLanguage) && row.hash == 0 && file.path.extension().is_some()
 }
 
-fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_file: bool, limits: &Limits) -> bool {
+fn has_the_same_bytes(
+    root: &Root,
+    row: &FileRow,
+    file: &WalkedFile,
+    is_project_file: bool,
+    limits: &Limits,
+) -> bool {
     if file.kind != WalkedKind::File {
         return looks_the_same(row, file);
     }
@@ -325,7 +370,12 @@ fn has_the_same_bytes(root: &Root, row: &FileRow, file: &WalkedFile, is_project_
         return false;
     }
     // Neighbours settle the language of some files; if they have changed, they are changes themselves.
-    is_the_same(row, &ingest::examine(root, file, is_project_file, limits, |path, head| grammar::detect(path, head, &[])))
+    is_the_same(
+        row,
+        &ingest::examine(root, file, is_project_file, limits, |path, head| {
+            grammar::detect(path, head, &[])
+        }),
+    )
 }
 
 fn is_the_same(row: &FileRow, examined: &Examined) -> bool {

@@ -51,7 +51,11 @@ impl Residents {
     }
 
     /// What is known of a repository, if that is what its store holds.
-    pub(in crate::index) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
+    pub(in crate::index) fn take(
+        &self,
+        snapshot: &Snapshot,
+        location: &Location,
+    ) -> Option<Resident> {
         self.0.take(location).filter(|resident| resident.identity() == snapshot.identity())
     }
 

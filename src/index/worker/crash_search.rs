@@ -41,7 +41,9 @@ impl Death {
     pub(super) fn of(status: ExitStatus) -> Self {
         let outside = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
         match status.signal() {
-            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => Self::FromOutside,
+            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => {
+                Self::FromOutside
+            }
             _ => Self::ByTheWork,
         }
     }
@@ -69,7 +71,10 @@ impl Trial {
             // Those before it have passed.
             match &mut self.suspicion {
                 Suspicion::Of(suspects) => {
-                    let rest = suspects.iter().position(|suspect| *suspect == path).map_or(0, |position| position + 1);
+                    let rest = suspects
+                        .iter()
+                        .position(|suspect| *suspect == path)
+                        .map_or(0, |position| position + 1);
                     suspects.drain(..rest);
                 }
                 Suspicion::AllAfter(last) => *last = Some(path.clone()),
@@ -126,13 +131,23 @@ mod tests {
     fn a_kill_from_outside_convicts_no_file() {
         let mut trial = Trial::default();
         for attempt in 1..=MOST_FRUITLESS {
-            let doing = Doing { trying: paths(&["a"]).pop(), parsing: paths(&["a", "b"]), ..Doing::default() };
-            assert_eq!(trial.learn(doing, Death::FromOutside), attempt < MOST_FRUITLESS, "attempt {attempt}");
+            let doing = Doing {
+                trying: paths(&["a"]).pop(),
+                parsing: paths(&["a", "b"]),
+                ..Doing::default()
+            };
+            assert_eq!(
+                trial.learn(doing, Death::FromOutside),
+                attempt < MOST_FRUITLESS,
+                "attempt {attempt}"
+            );
         }
         assert_eq!((trial.guilty.len(), &trial.suspicion), (0, &Suspicion::default()));
-        for (signal, death) in
-            [(Signal::KILL, Death::FromOutside), (Signal::TERM, Death::FromOutside), (Signal::SEGV, Death::ByTheWork)]
-        {
+        for (signal, death) in [
+            (Signal::KILL, Death::FromOutside),
+            (Signal::TERM, Death::FromOutside),
+            (Signal::SEGV, Death::ByTheWork),
+        ] {
             assert_eq!(Death::of(ExitStatus::from_raw(signal.as_raw())), death, "{signal:?}");
         }
         assert_eq!(Death::of(ExitStatus::from_raw(1 << 8)), Death::ByTheWork, "an exit code");
@@ -156,7 +171,11 @@ mod tests {
     #[test]
     fn a_file_that_hangs_is_known_at_once() {
         let mut trial = Trial::default();
-        assert!(trial.learn_of(Doing { parsing: paths(&["a", "b"]), hanging: paths(&["b"]), ..Doing::default() }));
+        assert!(trial.learn_of(Doing {
+            parsing: paths(&["a", "b"]),
+            hanging: paths(&["b"]),
+            ..Doing::default()
+        }));
         assert_eq!((trial.guilty, trial.suspicion), (paths(&["b"]), of(&[])));
     }
 
@@ -182,7 +201,11 @@ mod tests {
         assert_eq!(trial.suspicion, Suspicion::AllAfter(None));
         for name in ["b", "m00x", "z"] {
             assert!(trial.learn_of(trying(name)));
-            assert_eq!(trial.suspicion, Suspicion::AllAfter(RepoPath::new(name)), "those before it have passed");
+            assert_eq!(
+                trial.suspicion,
+                Suspicion::AllAfter(RepoPath::new(name)),
+                "those before it have passed"
+            );
         }
         assert_eq!(trial.guilty.len(), FEW + 3);
     }

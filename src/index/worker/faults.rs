@@ -16,7 +16,12 @@ const MARK: &str = "worker-fault:";
 const AT_START: &str = "worker-fault-at-start";
 
 /// As [`extract::extract`], unless the text asks for something else.
-pub(super) fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
+pub(super) fn extract(
+    language: LanguageId,
+    path: &str,
+    source: &[u8],
+    limits: Limits,
+) -> FileFacts {
     let text = String::from_utf8_lossy(source);
     if let Some((_, rest)) = text.split_once(MARK) {
         happen(rest.split_whitespace().next().unwrap_or_default());

@@ -111,12 +111,20 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Who leads to a symbol.
-    pub(in crate::query) fn callers(&self, symbol: SymbolKey, unresolved: Unresolved) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callers(
+        &self,
+        symbol: SymbolKey,
+        unresolved: Unresolved,
+    ) -> Result<Neighbours, QueryError> {
         self.callers_of(&[symbol], unresolved)
     }
 
     /// Who leads to any of these symbols, which have one name. There is at least one of them.
-    pub(in crate::query) fn callers_of(&self, symbols: &[SymbolKey], unresolved: Unresolved) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callers_of(
+        &self,
+        symbols: &[SymbolKey],
+        unresolved: Unresolved,
+    ) -> Result<Neighbours, QueryError> {
         let row = self.lookup.symbol(symbols[0])?;
         let mut gathered = Gathered::default();
         let (mut same, mut meant) = (Vec::new(), Vec::new());
@@ -138,8 +146,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             gathered.counts.textual += gathered.unlisted;
         } else {
             // What calls the value of a variable or field says nothing of another symbol of that name.
-            for site in
-                self.lookup.snapshot.unresolved_named(row.name)?.into_iter().filter(|site| site.target == SiteTarget::None)
+            for site in self
+                .lookup
+                .snapshot
+                .unresolved_named(row.name)?
+                .into_iter()
+                .filter(|site| site.target == SiteTarget::None)
             {
                 self.take(&mut gathered, site, None)?;
             }
@@ -161,7 +173,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             let Some(site) = edge.sites.first() else { continue };
             let is_test = self.lookup.place(site.file)?.test
                 || match edge.end {
-                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => self.lookup.is_test(&*self.lookup.symbol(symbol)?)?,
+                    End::Symbol(symbol) if edges.len() <= LOOKED_AT => {
+                        self.lookup.is_test(&*self.lookup.symbol(symbol)?)?
+                    }
                     _ => false,
                 };
             if is_test {
@@ -186,7 +200,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Takes every site that leads to a symbol.
-    fn take_all(&self, gathered: &mut Gathered, symbol: SymbolKey, through: Option<Through>) -> Result<(), QueryError> {
+    fn take_all(
+        &self,
+        gathered: &mut Gathered,
+        symbol: SymbolKey,
+        through: Option<Through>,
+    ) -> Result<(), QueryError> {
         gathered.reserve(self.lookup.symbol(symbol)?.references as usize);
         let mut taken = Ok(());
         self.lookup.snapshot.visit_sites_to(symbol, |site| {
@@ -197,12 +216,22 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Takes the calls of variables and fields that functions are put into.
-    fn take_held(&self, gathered: &mut Gathered, functions: &[SymbolKey]) -> Result<(), QueryError> {
+    fn take_held(
+        &self,
+        gathered: &mut Gathered,
+        functions: &[SymbolKey],
+    ) -> Result<(), QueryError> {
         for holder in held::holders(self.lookup, functions)? {
             let degree = self.held_by(holder)?.certainty();
             for site in held::calls(self.lookup, holder)? {
                 if self.counts(&site)? {
-                    gathered.add(enclosing(&site), Some(Through::Holder(holder)), degree, site, self.follow);
+                    gathered.add(
+                        enclosing(&site),
+                        Some(Through::Holder(holder)),
+                        degree,
+                        site,
+                        self.follow,
+                    );
                 }
             }
         }
@@ -219,7 +248,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(held)
     }
 
-    fn take(&self, gathered: &mut Gathered, site: SiteRow, through: Option<Through>) -> Result<(), QueryError> {
+    fn take(
+        &self,
+        gathered: &mut Gathered,
+        site: SiteRow,
+        through: Option<Through>,
+    ) -> Result<(), QueryError> {
         self.lookup.check()?;
         if self.counts(&site)? {
             gathered.add(enclosing(&site), through, certainty(&site), site, self.follow);
@@ -235,7 +269,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         // Rows are looked at only where they decide: a common name has thousands of sites.
         Ok(match (self.tests, site.enclosing) {
             (Tests::Include, _) => true,
-            (tests, Some(enclosing)) => tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?),
+            (tests, Some(enclosing)) => {
+                tests.admits(self.lookup.is_test(&*self.lookup.symbol(enclosing)?)?)
+            }
             (tests, None) => tests.admits(self.lookup.place(site.file)?.test),
         })
     }
@@ -246,7 +282,10 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Where any of these symbols leads.
-    pub(in crate::query) fn callees_of(&self, symbols: &[SymbolKey]) -> Result<Neighbours, QueryError> {
+    pub(in crate::query) fn callees_of(
+        &self,
+        symbols: &[SymbolKey],
+    ) -> Result<Neighbours, QueryError> {
         let mut gathered = Gathered::default();
         let mut bodies = Vec::new();
         for &symbol in symbols {
@@ -271,13 +310,23 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         match site.target {
             SiteTarget::Symbol(target) => {
                 let target = self.definition_of(target)?;
-                if self.tests != Tests::Include && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?) {
+                if self.tests != Tests::Include
+                    && !self.tests.admits(self.lookup.is_test(&*self.lookup.symbol(target)?)?)
+                {
                     return Ok(());
                 }
                 if self.dispatch && degree <= self.follow {
-                    for overriding in self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)? {
+                    for overriding in
+                        self.hierarchy(self.lookup.same_thing(target)?, Upwards::No)?
+                    {
                         let through = Some(Through::Method(target));
-                        gathered.add(End::Symbol(overriding), through, degree, site.clone(), self.follow);
+                        gathered.add(
+                            End::Symbol(overriding),
+                            through,
+                            degree,
+                            site.clone(),
+                            self.follow,
+                        );
                     }
                 }
                 gathered.add(End::Symbol(target), None, degree, site, self.follow);
@@ -296,10 +345,18 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                     return Ok(());
                 }
                 for &function in &held.functions {
-                    gathered.add(End::Symbol(function), Some(Through::Holder(holder)), degree, site.clone(), self.follow);
+                    gathered.add(
+                        End::Symbol(function),
+                        Some(Through::Holder(holder)),
+                        degree,
+                        site.clone(),
+                        self.follow,
+                    );
                 }
             }
-            SiteTarget::External(name) => gathered.add(End::External(name), None, degree, site, self.follow),
+            SiteTarget::External(name) => {
+                gathered.add(End::External(name), None, degree, site, self.follow)
+            }
             SiteTarget::Candidates(_) => gathered.vague(site, degree),
             // A module as a whole is not called; an unresolved site leads nowhere that could be followed.
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
@@ -317,7 +374,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// What a site may lead to that means this symbol: it and its declarations, which are `same`, for a type its constructors, and for the only
     /// constructor of a type the type.
-    fn meant_by(&self, row: &SymbolRow, same: Vec<SymbolKey>) -> Result<Vec<SymbolKey>, QueryError> {
+    fn meant_by(
+        &self,
+        row: &SymbolRow,
+        same: Vec<SymbolKey>,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut meant = same;
         if row.kind == SymbolKind::Constructor
             && let Some(container) = row.container
@@ -343,7 +404,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// The methods that one overrides (upwards) or that override it, directly and further away. `same` are its declarations and itself.
-    fn hierarchy(&self, same: Vec<SymbolKey>, upwards: Upwards) -> Result<Vec<SymbolKey>, QueryError> {
+    fn hierarchy(
+        &self,
+        same: Vec<SymbolKey>,
+        upwards: Upwards,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut found = same;
         let own = found.len();
         let mut next = 0;
@@ -353,7 +418,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 Upwards::Yes => self.lookup.relations_from(key)?,
                 Upwards::No => self.lookup.relations_to(key)?,
             };
-            for relation in relations.iter().filter(|relation| relation.kind == RelationKind::Overrides) {
+            for relation in
+                relations.iter().filter(|relation| relation.kind == RelationKind::Overrides)
+            {
                 let other = if upwards == Upwards::Yes { relation.to } else { relation.from };
                 if !found.contains(&other) {
                     found.push(other);
@@ -417,7 +484,14 @@ impl Gathered {
         self.places.reserve(sites);
     }
 
-    fn add(&mut self, end: End, through: Option<Through>, degree: Certainty, site: SiteRow, follow: Certainty) {
+    fn add(
+        &mut self,
+        end: End,
+        through: Option<Through>,
+        degree: Certainty,
+        site: SiteRow,
+        follow: Certainty,
+    ) {
         if degree > follow {
             return self.vague(site, degree);
         }
@@ -435,8 +509,10 @@ impl Gathered {
     fn connect(&mut self, end: End, through: Option<Through>, certainty: Certainty, site: SiteRow) {
         let next = self.edges.len();
         // Sites come in order of place: often several of one edge one after the other.
-        let is_last = self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
-        let place = if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
+        let is_last =
+            self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
+        let place =
+            if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
         if place == next {
             self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
         }
@@ -454,10 +530,21 @@ impl Gathered {
         self.edges.sort_by_key(|edge| {
             let is_external = matches!(edge.end, End::External(_));
             let is_last = last.contains(&edge.end);
-            (is_external, edge.certainty, edge.through.is_some(), is_last, edge.sites.first().map(|site| order.site(site)))
+            (
+                is_external,
+                edge.certainty,
+                edge.through.is_some(),
+                is_last,
+                edge.sites.first().map(|site| order.site(site)),
+            )
         });
         self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
         self.vague.dedup_by_key(|(site, _)| site.key);
-        Neighbours { edges: self.edges, vague: self.vague, unlisted: self.unlisted, counts: self.counts }
+        Neighbours {
+            edges: self.edges,
+            vague: self.vague,
+            unlisted: self.unlisted,
+            counts: self.counts,
+        }
     }
 }

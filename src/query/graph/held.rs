@@ -35,12 +35,19 @@ impl Held {
     /// How surely a call of the value calls one of the functions. Even a single one is no proof: a value can be put in place in
     /// ways that have no name, such as by its position in a list.
     pub(in crate::query) fn certainty(&self) -> Certainty {
-        if self.functions.len() == 1 && !self.is_open { Certainty::Likely } else { Certainty::Possible }
+        if self.functions.len() == 1 && !self.is_open {
+            Certainty::Likely
+        } else {
+            Certainty::Possible
+        }
     }
 }
 
 /// The variables and fields that any of these functions is put into, by key.
-pub(super) fn holders(lookup: &Lookup<'_>, functions: &[SymbolKey]) -> Result<Vec<SymbolKey>, QueryError> {
+pub(super) fn holders(
+    lookup: &Lookup<'_>,
+    functions: &[SymbolKey],
+) -> Result<Vec<SymbolKey>, QueryError> {
     let mut holders = Vec::new();
     for &function in functions {
         if !is_value(&*lookup.symbol(function)?) {
@@ -92,7 +99,9 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
         let (mut line, mut has_function) = (None, false);
         for site in after.take_while(|site| matches!(site.kind, SiteKind::Read | SiteKind::Type)) {
             // The value stands on one line, which may be another one than that of the write.
-            if *line.get_or_insert(site.at.line) != site.at.line || site.at.line - write.at.line > LINES {
+            if *line.get_or_insert(site.at.line) != site.at.line
+                || site.at.line - write.at.line > LINES
+            {
                 break;
             }
             if let SiteTarget::Symbol(target) = site.target
@@ -110,7 +119,10 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
 }
 
 /// The sites that call what a variable or field holds.
-pub(in crate::query) fn calls(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Vec<SiteRow>, QueryError> {
+pub(in crate::query) fn calls(
+    lookup: &Lookup<'_>,
+    holder: SymbolKey,
+) -> Result<Vec<SiteRow>, QueryError> {
     let mut calls = Vec::new();
     for key in lookup.same_thing(holder)? {
         lookup.snapshot.visit_sites_to(key, |site| {
@@ -127,7 +139,11 @@ pub(in crate::query) fn calls(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<
 fn written(before: &[SiteRow], value: &SiteRow) -> Option<SymbolKey> {
     for site in before.iter().rev().take(STEPS) {
         match (site.kind, site.target) {
-            (SiteKind::Write, SiteTarget::Symbol(holder)) if value.at.line - site.at.line <= LINES => return Some(holder),
+            (SiteKind::Write, SiteTarget::Symbol(holder))
+                if value.at.line - site.at.line <= LINES =>
+            {
+                return Some(holder);
+            }
             (SiteKind::Read | SiteKind::Type, _) if site.at.line == value.at.line => {}
             _ => return None,
         }

@@ -89,9 +89,14 @@ impl Near {
         let mut least = row + 1;
         for column in 0..self.wanted.len() {
             let is_other = usize::from(letter(row) != self.wanted[column]);
-            let mut best =
-                (self.rows[last + column] + is_other).min(self.rows[last + column + 1] + 1).min(self.rows[own + column] + 1);
-            if row > 0 && column > 0 && letter(row) == self.wanted[column - 1] && letter(row - 1) == self.wanted[column] {
+            let mut best = (self.rows[last + column] + is_other)
+                .min(self.rows[last + column + 1] + 1)
+                .min(self.rows[own + column] + 1);
+            if row > 0
+                && column > 0
+                && letter(row) == self.wanted[column - 1]
+                && letter(row - 1) == self.wanted[column]
+            {
                 best = best.min(self.rows[last - width + column - 1] + 1);
             }
             self.rows.push(best);
@@ -109,7 +114,8 @@ impl Near {
 pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
-    let named = parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
+    let named =
+        parts.inside.iter().fold(NameParts::none(), |named, part| named.or_all_of([part.as_str()]));
     parts.first.iter().fold(named, |named, part| named.or_beginning_with(part))
 }
 
@@ -123,7 +129,8 @@ impl NameSplit {
     fn add(&mut self, text: &[char], errors: usize) {
         // Parts are looked up by three letters, a beginning by any number.
         let length = text.len().div_ceil(errors + 1).max(LETTERS).min(text.len() / errors.max(1));
-        let cuts: Vec<usize> = (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
+        let cuts: Vec<usize> =
+            (0..=errors).map(|part| text.len() - (errors - part) * length).collect();
         self.first.insert(text[..cuts[0]].iter().collect());
         self.inside.extend(cuts.windows(2).map(|cut| text[cut[0]..cut[1]].iter().collect()));
         for &cut in cuts[..errors].iter().filter(|cut| **cut > 0) {
@@ -140,7 +147,8 @@ mod tests {
 
     #[test]
     fn looking_at_many_names_in_order_is_looking_at_each() {
-        let letters = ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
+        let letters =
+            ["a", "b", "ab", "ba", "_", "X", "\u{e9}", "serch", "search", "saerch", "status"];
         let mut names: Vec<String> = Vec::new();
         for one in letters {
             for two in letters {
@@ -151,11 +159,17 @@ mod tests {
         }
         names.sort();
         let mut found = 0;
-        for (text, at_most) in [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)] {
+        for (text, at_most) in
+            [("search", 2), ("abab", 1), ("_serchx", 2), ("b\u{e9}a", 1), ("statussearch", 2)]
+        {
             let mut near = Near::new(text, at_most);
             let mut before = "";
             for name in &names {
-                let shared = name.bytes().zip(before.bytes()).take_while(|(one, other)| one == other).count();
+                let shared = name
+                    .bytes()
+                    .zip(before.bytes())
+                    .take_while(|(one, other)| one == other)
+                    .count();
                 let expected = text::distance(name, text, at_most);
                 assert_eq!(near.look(name, shared), expected, "{text} {name} after {before}");
                 found += usize::from(expected.is_some());
@@ -176,17 +190,25 @@ mod tests {
             for before in std::mem::take(&mut near) {
                 for at in 0..before.len() {
                     let (head, tail) = before.split_at(at);
-                    near.extend([format!("{head}#{tail}"), format!("{head}{}", &tail[1..]), format!("{head}#{}", &tail[1..])]);
+                    near.extend([
+                        format!("{head}#{tail}"),
+                        format!("{head}{}", &tail[1..]),
+                        format!("{head}#{}", &tail[1..]),
+                    ]);
                     if tail.len() > 1 {
                         near.push(format!("{head}{}{}{}", &tail[1..2], &tail[..1], &tail[2..]));
                     }
                 }
             }
             for name in near.iter().filter(|name| text::distance(name, &text, errors).is_some()) {
-                let has_part = inside.iter().any(|part| name.contains(part)) || first.iter().any(|part| name.starts_with(part));
+                let has_part = inside.iter().any(|part| name.contains(part))
+                    || first.iter().any(|part| name.starts_with(part));
                 assert!(has_part, "{name}: {first:?} {inside:?}");
             }
-            assert!(near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3), "{first:?} {inside:?}");
+            assert!(
+                near.len() > 30 && first.iter().chain(&inside).all(|part| part.len() >= 3),
+                "{first:?} {inside:?}"
+            );
         }
     }
 }

@@ -46,7 +46,10 @@ pub struct Elsewhere {
 impl Elsewhere {
     /// Whether no value and no unaccounted line was found, and all text was searched.
     pub fn is_nowhere(&self) -> bool {
-        self.values.is_empty() && self.lines.is_empty() && self.unsearched == 0 && self.not_read.is_none()
+        self.values.is_empty()
+            && self.lines.is_empty()
+            && self.unsearched == 0
+            && self.not_read.is_none()
     }
 }
 
@@ -70,7 +73,8 @@ impl<'q> ElsewhereSearch<'q> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
         let symbol = lookup.symbol(first)?;
-        let (name, language) = (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
+        let (name, language) =
+            (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
         if !self.lines.contains_key(&name) {
             let found = lines(&lookup, self.files, name, self.cancel)?;
             self.lines.insert(name, found);
@@ -113,7 +117,10 @@ fn lines(
     let (rows, begun) = (searched_first(lookup, lookup.snapshot.files()?), Instant::now());
     let searching = || {
         let matcher = matcher.clone();
-        let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(b'\0')).build();
+        let mut searcher = SearcherBuilder::new()
+            .line_number(true)
+            .binary_detection(BinaryDetection::quit(b'\0'))
+            .build();
         move |file: &FileRow| {
             if begun.elapsed() > TIME {
                 return None;
@@ -124,14 +131,17 @@ fn lines(
     };
     let mut take = |file: &FileRow, matches: Option<Matches>| -> Result<(), QueryError> {
         lookup.check()?;
-        let Some(matches) = matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES) else {
+        let Some(matches) =
+            matches.filter(|matches| matches.places.is_empty() || looked_at < MOST_FILES)
+        else {
             unsearched += 1;
             return Ok(());
         };
         if !matches.places.is_empty() && !matches.is_binary {
             looked_at += 1;
             let known = accounted(lookup, file, name)?;
-            let unknown = matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
+            let unknown =
+                matches.places.iter().map(|(line, _)| *line).filter(|line| !known.contains(line));
             found.extend(unknown.map(|line| (file.path.clone(), line)));
         }
         Ok(())
@@ -147,22 +157,33 @@ fn is_value(kind: SiteKind) -> bool {
 
 /// The files with text: those whose references no language reads first, since all of what they say is unknown.
 fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
-    let is_read = |file: &FileRow| grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure);
+    let is_read = |file: &FileRow| {
+        grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
+    };
     rows.retain(is_text);
     rows.sort_by_cached_key(|file| (is_read(file), file.path.clone()));
     rows
 }
 
 /// The lines of a file in which a symbol has the name, or a reference whose target is known.
-fn accounted(lookup: &Lookup<'_>, file: &FileRow, name: NameKey) -> Result<FxHashSet<u32>, QueryError> {
+fn accounted(
+    lookup: &Lookup<'_>,
+    file: &FileRow,
+    name: NameKey,
+) -> Result<FxHashSet<u32>, QueryError> {
     let mut lines = FxHashSet::default();
     if file.symbols + file.sites == 0 {
         return Ok(lines);
     }
     let symbols = lookup.snapshot.symbols_of(file)?;
-    lines.extend(symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line));
+    lines.extend(
+        symbols.iter().filter(|symbol| symbol.name == name).map(|symbol| symbol.name_at.line),
+    );
     let sites = lookup.snapshot.sites_of(file)?;
-    let is_known = |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
-    lines.extend(sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line));
+    let is_known =
+        |site: &&SiteRow| site.verdict != Verdict::Unresolved || site.target != SiteTarget::None;
+    lines.extend(
+        sites.iter().filter(|site| site.name == name).filter(is_known).map(|site| site.at.line),
+    );
     Ok(lines)
 }

@@ -12,7 +12,9 @@ use rustc_hash::FxHashMap;
 use super::matching::{Pattern, WordSet};
 use super::{Filter, Found, Match};
 use crate::query::QueryError;
-use crate::store::{FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey};
+use crate::store::{
+    FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey,
+};
 
 /// Runs of names that are looked through for a word among others that is not asked for alone.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
@@ -28,7 +30,11 @@ pub(super) struct Around {
 }
 
 /// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is one of the words.
-pub(super) fn symbols_around(filter: &Filter<'_, '_>, pattern: &Pattern, rarest: usize) -> Result<Around, QueryError> {
+pub(super) fn symbols_around(
+    filter: &Filter<'_, '_>,
+    pattern: &Pattern,
+    rarest: usize,
+) -> Result<Around, QueryError> {
     let mut walk = Walk {
         filter,
         pattern,
@@ -77,14 +83,20 @@ impl Walk<'_, '_, '_> {
         let (pattern, rarest) = (self.pattern, self.rarest);
         let named = |name: &NameEntry<'_>| {
             let own = pattern.words_in(name.text);
-            own.has(rarest).then(|| Name { key: name.key, own, is_found: pattern.fits(name.text).is_some() })
+            own.has(rarest).then(|| Name {
+                key: name.key,
+                own,
+                is_found: pattern.fits(name.text).is_some(),
+            })
         };
         let is_complete = walk.visit(
             &wanted,
             &runs,
             |_| false,
             |name| {
-                names.extend(named(name).map(|found| (name.figures, NameRank::in_order(name.key), found)));
+                names.extend(
+                    named(name).map(|found| (name.figures, NameRank::in_order(name.key), found)),
+                );
                 lookup.check().is_ok()
             },
         )?;
@@ -214,7 +226,9 @@ impl Walk<'_, '_, '_> {
 
     fn in_path(&mut self, file: FileKey) -> &WordSet {
         let (paths, pattern) = (&self.paths, self.pattern);
-        self.files.entry(file).or_insert_with(|| pattern.words_in(paths.path(file).unwrap_or_default()))
+        self.files
+            .entry(file)
+            .or_insert_with(|| pattern.words_in(paths.path(file).unwrap_or_default()))
     }
 
     /// The words in the name of a container and in those around it.

@@ -53,7 +53,11 @@ impl<'q> Gathering<'q> {
         best_left: Option<Match>,
         mut fits: impl FnMut(&NameEntry<'_>) -> Option<Match>,
     ) -> Result<(), QueryError> {
-        let fullness = std::cell::RefCell::new(Fullness { wanted: self.wanted, best_left, uses: BinaryHeap::new() });
+        let fullness = std::cell::RefCell::new(Fullness {
+            wanted: self.wanted,
+            best_left,
+            uses: BinaryHeap::new(),
+        });
         self.names.iter().for_each(|name| fullness.borrow_mut().add(name));
         let mut seen = 0;
         let names = &mut self.names;
@@ -63,7 +67,12 @@ impl<'q> Gathering<'q> {
         };
         self.is_complete &= self.walk.visit(wanted, runs, is_enough, |name| {
             if let Some(matched) = fits(name) {
-                let found = NameFound { matched, key: name.key, rank: NameRank::in_order(name.key), figures: name.figures };
+                let found = NameFound {
+                    matched,
+                    key: name.key,
+                    rank: NameRank::in_order(name.key),
+                    figures: name.figures,
+                };
                 fullness.borrow_mut().add(&found);
                 names.push(found);
             }
@@ -85,7 +94,12 @@ impl<'q> Gathering<'q> {
         })?;
         let ranks = filter.lookup.snapshot.rank_later(&mut later)?;
         let later = later.into_iter().zip(ranks);
-        self.names.extend(later.map(|((_, (matched, key)), rank)| NameFound { matched, key, rank, figures: None }));
+        self.names.extend(later.map(|((_, (matched, key)), rank)| NameFound {
+            matched,
+            key,
+            rank,
+            figures: None,
+        }));
         Ok(())
     }
 
@@ -107,7 +121,11 @@ struct Fullness {
 
 impl Fullness {
     fn add(&mut self, name: &NameFound) {
-        let (Some(wanted), Some(best_left), Some((_, most))) = (self.wanted, self.best_left, name.figures) else { return };
+        let (Some(wanted), Some(best_left), Some((_, most))) =
+            (self.wanted, self.best_left, name.figures)
+        else {
+            return;
+        };
         if name.matched <= best_left {
             self.uses.push(Reverse(most));
             if self.uses.len() > wanted {
@@ -119,7 +137,8 @@ impl Fullness {
     fn is_full(&self, most_left: u32) -> bool {
         // Not those that are used as often: of them the path decides.
         let is_better = |least: &Reverse<u32>| least.0 > most_left;
-        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted) && self.uses.peek().is_some_and(is_better)
+        self.wanted.is_some_and(|wanted| self.uses.len() >= wanted)
+            && self.uses.peek().is_some_and(is_better)
     }
 }
 
@@ -133,7 +152,11 @@ impl Filter<'_, '_> {
         let is_one_name = !pattern.has_spaces();
         // What has the name that is asked for is meant, not what has its words around it.
         if !pattern.has_several_words() || (is_one_name && !found.is_empty()) {
-            return if found.is_empty() { self.resembling(pattern, found.is_complete) } else { Ok(found) };
+            return if found.is_empty() {
+                self.resembling(pattern, found.is_complete)
+            } else {
+                Ok(found)
+            };
         }
         if found.total >= self.wanted() as u64 {
             return Ok(Matches { is_complete: false, ..found });
@@ -145,8 +168,11 @@ impl Filter<'_, '_> {
         }
         // One name is rather mistyped; several words are rather not all right.
         let was_complete = found.is_complete;
-        let first =
-            if is_one_name { self.resembling(pattern, was_complete)? } else { self.with_some_words(pattern, &by_rarity)? };
+        let first = if is_one_name {
+            self.resembling(pattern, was_complete)?
+        } else {
+            self.with_some_words(pattern, &by_rarity)?
+        };
         match (first.is_empty(), is_one_name) {
             (false, _) => Ok(first),
             (true, true) => self.with_some_words(pattern, &by_rarity),
@@ -160,7 +186,8 @@ impl Filter<'_, '_> {
         let is_bounded = self.params.mode == SearchMode::Words;
         let mut gathering = Gathering::new(self, if is_bounded { MAX_RUNS } else { usize::MAX })?;
         let wanted = pattern.ways();
-        let mut ways = wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
+        let mut ways =
+            wanted.iter().map(|way| gathering.runs_with(way)).collect::<Result<Vec<_>, _>>()?;
         let wanted = wanted.into_iter().fold(NameParts::none(), NameParts::or);
         // The rarest way first: by a common one alone a rare name would not be come to.
         ways.sort_by_key(NameRuns::count);
@@ -169,7 +196,9 @@ impl Filter<'_, '_> {
             if pattern.has_several_words() {
                 // Names of just these words begin with the first one.
                 for way in &ways {
-                    let alike = gathering.walk.beginning(way, |beginning, _| pattern.may_be_all_of(beginning));
+                    let alike = gathering
+                        .walk
+                        .beginning(way, |beginning, _| pattern.may_be_all_of(beginning));
                     runs = runs.or(&alike);
                 }
                 gathering.take(self, &wanted, &runs, None, fits)?;
@@ -182,7 +211,11 @@ impl Filter<'_, '_> {
                 break;
             }
             // One name that was found is not looked for among all that may have its words somewhere.
-            if is_bounded && !pattern.has_spaces() && !gathering.names.is_empty() && way.count() > MAX_RUNS {
+            if is_bounded
+                && !pattern.has_spaces()
+                && !gathering.names.is_empty()
+                && way.count() > MAX_RUNS
+            {
                 gathering.is_complete = false;
                 break;
             }
@@ -204,10 +237,15 @@ impl Filter<'_, '_> {
         // All of them are asked: each remembers what it has seen.
         let mut ahead = pattern.resembling();
         let runs = gathering.walk.beginning(&runs, |beginning, shared| {
-            ahead.iter_mut().filter_map(|text| text.may_begin(beginning, shared).then_some(())).count() > 0
+            ahead
+                .iter_mut()
+                .filter_map(|text| text.may_begin(beginning, shared).then_some(()))
+                .count()
+                > 0
         });
         let mut fits = |name: &NameEntry<'_>| {
-            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0).then_some(Match::Fuzzy)
+            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0)
+                .then_some(Match::Fuzzy)
         };
         gathering.take(self, &wanted, &runs, Some(Match::Fuzzy), &mut fits)?;
         gathering.take_later(self, &mut fits)?;
@@ -245,7 +283,8 @@ impl Filter<'_, '_> {
         for word in pattern.words() {
             spreads.push(walk.runs_with(&NameParts::none().or_all_of([word.as_str()]))?.count());
         }
-        let few = spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
+        let few =
+            spreads.iter().min().map_or(0, |least| least + least / 4 + FEW_RUNS).min(MAX_RUNS);
         let are_counted = spreads.iter().filter(|spread| **spread <= few).count() > 1;
         let mut words = Vec::new();
         for (place, (word, spread)) in pattern.words().iter().zip(spreads).enumerate() {
@@ -271,13 +310,22 @@ impl Filter<'_, '_> {
 
     /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
     /// are not too many names to look at: a word that nearly everything has says nothing.
-    fn with_some_words(&self, pattern: &Pattern, by_rarity: &[(usize, usize)]) -> Result<Matches, QueryError> {
+    fn with_some_words(
+        &self,
+        pattern: &Pattern,
+        by_rarity: &[(usize, usize)],
+    ) -> Result<Matches, QueryError> {
         // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
-        let is_telling = |(spread, place): &&(usize, usize)| *spread <= MAX_RUNS || pattern.words()[*place].len() > 2;
+        let is_telling = |(spread, place): &&(usize, usize)| {
+            *spread <= MAX_RUNS || pattern.words()[*place].len() > 2
+        };
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
         // In the runs that are looked through for some of the words, the names with the others are taken too.
-        let any = pattern.words().iter().fold(NameParts::none(), |any, word| any.or_all_of([word.as_str()]));
+        let any = pattern
+            .words()
+            .iter()
+            .fold(NameParts::none(), |any, word| any.or_all_of([word.as_str()]));
         let mut found = Matches::all_of(Vec::new());
         let mut taken = 0;
         while found.is_empty() && taken < words.len() {

@@ -16,7 +16,10 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
     let before = std::mem::take(&mut tables.derived);
     let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
     for (file, language) in tables.ids().filter_map(|file| Some((file, tables.speaks(file)?))) {
-        speakers.entry(crate::resolve::units::import_target::family(language)).or_default().push(file);
+        speakers
+            .entry(crate::resolve::units::import_target::family(language))
+            .or_default()
+            .push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());
@@ -40,7 +43,9 @@ pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) 
         families.insert(family, own);
     }
     let members = families.values().flat_map(|family| &family.found.members);
-    let joined: Vec<_> = members.filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member))).collect();
+    let joined: Vec<_> = members
+        .filter_map(|(member, owner)| Some((tables.list_of_member(*owner, *member)?, *member)))
+        .collect();
     tables.join(&joined);
     for (family, files) in &again {
         let (interfaces, asked) = tables.looked_at(|program| structural::by_method(program, files));
@@ -69,7 +74,14 @@ impl Family {
         }
         for (outside, member) in &self.found.gained {
             let name = tables.name_of(*member);
-            tables.derived.gained.entry(outside.clone()).or_default().entry(name).or_default().push(*member);
+            tables
+                .derived
+                .gained
+                .entry(outside.clone())
+                .or_default()
+                .entry(name)
+                .or_default()
+                .push(*member);
         }
         for (owner, interface) in &self.found.outside {
             let interfaces = tables.derived.implemented_outside.entry(*owner).or_default();
@@ -161,7 +173,9 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             }
             let Some(owner) = resolver.named_type(file, symbol.owner) else {
                 if let Some(outside) = resolver.outside_owner(file, symbol.owner) {
-                    found.gained.push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
+                    found
+                        .gained
+                        .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
                 }
                 continue;
             };
@@ -169,9 +183,11 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
                 match resolver.named_type(file, symbol.implements) {
                     Some(interface) => found.implemented.push((owner, interface)),
-                    None => {
-                        found.outside.extend(resolver.outside_owner(file, symbol.implements).map(|interface| (owner, interface)))
-                    }
+                    None => found.outside.extend(
+                        resolver
+                            .outside_owner(file, symbol.implements)
+                            .map(|interface| (owner, interface)),
+                    ),
                 }
             }
             previous = Some((symbol.owner, symbol.implements));

@@ -46,7 +46,11 @@ impl Hierarchy {
 
 impl Resolver<'_, '_> {
     /// The type that a type expression names, through wrappers and arguments.
-    pub(in crate::resolve) fn named_type(&mut self, file: FileId, expr: crate::model::facts::ExprId) -> Option<SymbolRef> {
+    pub(in crate::resolve) fn named_type(
+        &mut self,
+        file: FileId,
+        expr: crate::model::facts::ExprId,
+    ) -> Option<SymbolRef> {
         match self.ty(file, expr) {
             Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(symbol),
             Ty::Union(parts) => parts.iter().find_map(|part| match part {
@@ -64,7 +68,8 @@ impl Resolver<'_, '_> {
         let mut bases = Vec::new();
         for part in self.parts_of_type(symbol) {
             for base in &facts.lists[self.program.symbol(part).bases.range()] {
-                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
+                if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position])
+                {
                     bases.push(self.base_type(symbol.file, base));
                 }
             }
@@ -81,9 +86,11 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn extended(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let facts = self.program.known(symbol.file).facts;
         let bases = &facts.lists[self.program.symbol(symbol).bases.range()];
-        let base = bases.iter().find_map(|base| match base.get().map(|position| facts.exprs[position]) {
-            Some(Expr::Base(base, false)) => Some(base),
-            _ => None,
+        let base = bases.iter().find_map(|base| {
+            match base.get().map(|position| facts.exprs[position]) {
+                Some(Expr::Base(base, false)) => Some(base),
+                _ => None,
+            }
         })?;
         Some(self.ty(symbol.file, base))
     }
@@ -119,7 +126,10 @@ impl Resolver<'_, '_> {
     /// The bases of a type, aliases followed.
     fn begin_hierarchy(&mut self, symbol: SymbolRef) -> Joining {
         // Ends circular bases: while it is being found out, a type has no bases.
-        self.linear.insert(symbol, Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }));
+        self.linear.insert(
+            symbol,
+            Rc::new(Hierarchy { types: vec![(symbol, no_types())], ..Hierarchy::default() }),
+        );
         let mut bases = Vec::new();
         for base in self.direct_bases(symbol) {
             for base in base.alternatives() {
@@ -149,7 +159,8 @@ impl Resolver<'_, '_> {
                         true => args.clone(),
                         false => args.iter().map(|arg| arg.map(&map)).collect(),
                     };
-                    let inherited = above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
+                    let inherited =
+                        above.types.iter().skip(1).map(|(ty, args)| (*ty, mapped(args)));
                     parents.push(std::iter::once(own).chain(inherited).collect());
                     hierarchy.add_outside(&above.outside);
                     hierarchy.open |= above.open;
@@ -169,7 +180,9 @@ impl Resolver<'_, '_> {
         match order {
             MemberLookup::C3 => merge(&mut hierarchy.types, parents),
             MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
-            MemberLookup::Chain | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
+            MemberLookup::Chain | MemberLookup::InherentFirst => {
+                depth_first(&mut hierarchy.types, parents)
+            }
         }
         hierarchy.open |= hierarchy.types.len() > BASES || !self.budget.take(hierarchy.types.len());
         hierarchy.types.truncate(BASES);
@@ -179,7 +192,10 @@ impl Resolver<'_, '_> {
     /// The type behind an alias.
     pub(in crate::resolve) fn alias_target(&mut self, symbol: SymbolRef) -> Option<SymbolRef> {
         let entry = self.program.symbol(symbol);
-        if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || self.program.extensions(symbol).is_some() {
+        if entry.kind != SymbolKind::TypeAlias
+            || !entry.ty.is_some()
+            || self.program.extensions(symbol).is_some()
+        {
             return None;
         }
         self.named_type(symbol.file, entry.ty).filter(|target| *target != symbol)
@@ -200,12 +216,17 @@ impl Resolver<'_, '_> {
                 found.extend(
                     unit.bindings(part.inner, name)
                         .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-                        .map(|(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol }),
+                        .map(|(_, binding)| SymbolRef {
+                            file: symbol.file,
+                            symbol: binding.symbol,
+                        }),
                 );
             }
         }
         if let Some(more) = self.program.extensions(symbol).and_then(|members| members.get(&name)) {
-            found.extend(more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>());
+            found.extend(
+                more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>(),
+            );
         }
         found.retain(|member| self.is_wanted(*member));
         found
@@ -219,7 +240,10 @@ impl Resolver<'_, '_> {
             return self.first_members(symbol, hierarchy.types.iter().map(|(ty, _)| *ty), name);
         }
         // What the hierarchy of a base does not have need not be looked for in it again.
-        let known = hierarchy.types.iter().position(|(ty, _)| self.absent.contains(&(*ty, name, self.wanted)));
+        let known = hierarchy
+            .types
+            .iter()
+            .position(|(ty, _)| self.absent.contains(&(*ty, name, self.wanted)));
         let unknown = &hierarchy.types[..known.unwrap_or(hierarchy.types.len())];
         let found = self.first_members(symbol, unknown.iter().map(|(ty, _)| *ty), name);
         if found.is_empty() {
@@ -229,7 +253,12 @@ impl Resolver<'_, '_> {
     }
 
     /// Members of the first of several types that has any; of all, where overloads are inherited.
-    fn first_members(&mut self, of: SymbolRef, types: impl Iterator<Item = SymbolRef>, name: Name) -> Symbols {
+    fn first_members(
+        &mut self,
+        of: SymbolRef,
+        types: impl Iterator<Item = SymbolRef>,
+        name: Name,
+    ) -> Symbols {
         let inherits = self.program.known(of.file).language.manifest.resolution.inherited_overloads;
         let mut members = Symbols::new();
         for ty in types {
@@ -237,7 +266,8 @@ impl Resolver<'_, '_> {
                 break;
             }
             let found = self.own_members(ty, name);
-            let callable = found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
+            let callable =
+                found.iter().all(|symbol| self.program.symbol(*symbol).kind.is_callable());
             match members.is_empty() {
                 _ if found.is_empty() => {}
                 true => {
@@ -274,7 +304,8 @@ impl Resolver<'_, '_> {
             // What reads a property comes before what sets it.
             return Symbols::from_slice(&found[..1]);
         }
-        let places: Vec<_> = found.iter().map(|symbol| (symbol.file, self.program.symbol(*symbol).scope)).collect();
+        let places: Vec<_> =
+            found.iter().map(|symbol| (symbol.file, self.program.symbol(*symbol).scope)).collect();
         let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
         match found.last() {
             Some(last) if same_place => Symbols::from_slice(&[*last]),
@@ -302,12 +333,19 @@ impl Resolver<'_, '_> {
         let symbol = SymbolRef { file, symbol };
         symbol.symbol.get()?;
         let params = self.program.symbol(symbol).type_params;
-        let args: Vec<Ty> =
-            params.range().map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position))).collect();
+        let args: Vec<Ty> = params
+            .range()
+            .map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position)))
+            .collect();
         Some(Ty::Instance(symbol, args.into()))
     }
 
-    pub(in crate::resolve) fn implicit_member(&mut self, file: FileId, scope: ScopeId, name: Name) -> Option<Symbols> {
+    pub(in crate::resolve) fn implicit_member(
+        &mut self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+    ) -> Option<Symbols> {
         let unit = self.program.known(file);
         if unit.type_scope(scope) != scope {
             return None;
@@ -326,22 +364,30 @@ impl Resolver<'_, '_> {
     pub(in crate::resolve) fn member(&mut self, of: &Ty, name: Name) -> Member {
         match of {
             Ty::Unknown => Member::Unknown,
-            Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => self.inline_member(*symbol, name),
-            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => match self.symbol_members(*symbol, name) {
-                none @ (Member::None | Member::Unknown) => self.beyond_type(of, name).unwrap_or(none),
-                found => self.gained_for_arguments(of, name, found),
-            },
+            Ty::Type(symbol, _) if is_module(self.program.symbol(*symbol).kind) => {
+                self.inline_member(*symbol, name)
+            }
+            Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
+                match self.symbol_members(*symbol, name) {
+                    none @ (Member::None | Member::Unknown) => {
+                        self.beyond_type(of, name).unwrap_or(none)
+                    }
+                    found => self.gained_for_arguments(of, name, found),
+                }
+            }
             Ty::Super(symbol) => match self.super_member(*symbol, name) {
                 found if !found.is_empty() => Member::Symbols(found),
                 _ => self.missing(*symbol, name),
             },
-            Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => {
-                self.above(&Entity::Module(Module::File(*file))).map_or(Member::None, Member::Entity)
+            Ty::Module(Module::File(file)) if self.is_super_word(*file, name) => self
+                .above(&Entity::Module(Module::File(*file)))
+                .map_or(Member::None, Member::Entity),
+            Ty::Module(module) => {
+                match self.module_member(*module, name, &mut Visited::default()) {
+                    Some(entity) => Member::Entity(entity),
+                    None => Member::None,
+                }
             }
-            Ty::Module(module) => match self.module_member(*module, name, &mut Visited::default()) {
-                Some(entity) => Member::Entity(entity),
-                None => Member::None,
-            },
             Ty::Builtin(outer, _) | Ty::BuiltinType(outer, _) | Ty::External(outer) => {
                 if let Some(found) = self.gained(outer, name) {
                     return Member::Symbols(found);
@@ -355,7 +401,11 @@ impl Resolver<'_, '_> {
                     return Member::Unknown;
                 }
                 let bound = self.instance_of_expr(*file, bound);
-                if matches!(bound, Ty::Param(..)) { Member::Unknown } else { self.member(&bound, name) }
+                if matches!(bound, Ty::Param(..)) {
+                    Member::Unknown
+                } else {
+                    self.member(&bound, name)
+                }
             }
             Ty::Union(parts) => {
                 let parts = parts.clone();
@@ -363,7 +413,10 @@ impl Resolver<'_, '_> {
             }
             Ty::TypeObject(_) => self.member(&crate::resolve::types::infer::instance_of(of), name),
             // Without properties, what has members is what is held, not a callable.
-            Ty::Function(held) if self.program.known(self.home).language.manifest.resolution.declarations && held.is_known() => {
+            Ty::Function(held)
+                if self.program.known(self.home).language.manifest.resolution.declarations
+                    && held.is_known() =>
+            {
                 self.member(&held.clone(), name)
             }
             Ty::Callable(..) => self.callable_member(of, name),
@@ -401,7 +454,10 @@ impl Resolver<'_, '_> {
         if !found.is_empty() {
             return Member::Symbols(found);
         }
-        if entry.kind == SymbolKind::TypeAlias && entry.ty.is_some() && self.alias_target(symbol).is_none() {
+        if entry.kind == SymbolKind::TypeAlias
+            && entry.ty.is_some()
+            && self.alias_target(symbol).is_none()
+        {
             let target = self.instance_of_expr(symbol.file, entry.ty);
             if !matches!(target, Ty::Instance(other, _) if other == symbol) {
                 return self.member(&target, name);

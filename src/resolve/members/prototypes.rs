@@ -47,7 +47,8 @@ impl Resolver<'_, '_> {
         }
         if found.is_empty()
             && let Some(object) = self.held_object(file, scope)
-            && let Some(given) = self.program.extensions(object).and_then(|members| members.get(&name))
+            && let Some(given) =
+                self.program.extensions(object).and_then(|members| members.get(&name))
         {
             found.extend(given.iter().copied());
         }
@@ -67,7 +68,9 @@ impl Resolver<'_, '_> {
 
     /// A member that a callable was given.
     pub(super) fn callable_member(&self, of: &Ty, name: Name) -> Member {
-        let given = |symbol: SymbolRef| self.program.extensions(symbol).and_then(|members| members.get(&name));
+        let given = |symbol: SymbolRef| {
+            self.program.extensions(symbol).and_then(|members| members.get(&name))
+        };
         match self.maker(of).and_then(given) {
             Some(found) => Member::Symbols(Symbols::from_slice(found)),
             None => Member::Outside(Rc::from(self.program.text(name))),
@@ -84,6 +87,7 @@ impl Resolver<'_, '_> {
         let Some((_, functions)) = language.flow(FUNCTION) else { return false };
         let objects = functions.base.as_deref().and_then(|base| language.flow(base));
         let text = self.program.text(name);
-        !functions.members.contains_key(text) && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
+        !functions.members.contains_key(text)
+            && !objects.is_some_and(|(_, flow)| flow.members.contains_key(text))
     }
 }

@@ -20,7 +20,8 @@ impl Resolver<'_, '_> {
         if !self.program.known(file).language.manifest.resolution.separate_callables {
             return look(self);
         }
-        let before = self.wanted.replace(if callables { Wanted::Callables } else { Wanted::Others });
+        let before =
+            self.wanted.replace(if callables { Wanted::Callables } else { Wanted::Others });
         let mut found = look(self);
         self.wanted = None;
         if is_missing(&found) {
@@ -48,7 +49,12 @@ impl Resolver<'_, '_> {
         at: u32,
     ) -> Option<(Entity, Step)> {
         if !self.program.known(file).language.manifest.resolution.declarations {
-            return self.among(file, false, |resolver| resolver.lookup(file, name, scope, at), Option::is_none);
+            return self.among(
+                file,
+                false,
+                |resolver| resolver.lookup(file, name, scope, at),
+                Option::is_none,
+            );
         }
         let before = self.wanted.replace(Wanted::Types);
         let found = self.lookup(file, name, scope, at);
@@ -61,13 +67,22 @@ impl Resolver<'_, '_> {
         let unit = self.program.known(file);
         if !unit.language.manifest.resolution.separate_callables {
             let of = self.ty(file, callee);
-            return if matches!(of, Ty::Module(_)) { self.called_past_modules(file, callee) } else { of };
+            return if matches!(of, Ty::Module(_)) {
+                self.called_past_modules(file, callee)
+            } else {
+                of
+            };
         }
         let Some(position) = callee.get() else { return Ty::Unknown };
         match unit.facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let (name, at) = (self.name(file, name), unit.facts.positions[position]);
-                match self.among(file, true, |resolver| resolver.lookup(file, name, scope, at), Option::is_none) {
+                match self.among(
+                    file,
+                    true,
+                    |resolver| resolver.lookup(file, name, scope, at),
+                    Option::is_none,
+                ) {
                     // The receiver that is not written says what its type's parameters stand for.
                     Some((Entity::Symbols(symbols), _)) => {
                         let receiver = self.scope_type(file, scope);
@@ -80,7 +95,12 @@ impl Resolver<'_, '_> {
             Expr::Member(object, name) => {
                 let object = self.ty(file, object);
                 let name = self.name(file, name);
-                self.among(file, true, |resolver| resolver.member_ty(&object, name), |ty| !ty.is_known())
+                self.among(
+                    file,
+                    true,
+                    |resolver| resolver.member_ty(&object, name),
+                    |ty| !ty.is_known(),
+                )
             }
             _ => self.ty(file, callee),
         }
@@ -115,7 +135,11 @@ impl Resolver<'_, '_> {
             // A constant may be a macro without parameters.
             Wanted::Types => !matches!(
                 kind,
-                SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Field | SymbolKind::Variable
+                SymbolKind::Function
+                    | SymbolKind::Method
+                    | SymbolKind::Constructor
+                    | SymbolKind::Field
+                    | SymbolKind::Variable
             ),
         }
     }
@@ -129,14 +153,20 @@ impl Resolver<'_, '_> {
     pub(super) fn is_wanted_binding(&self, file: FileId, binding: &Binding) -> bool {
         let is_value = matches!(
             binding.kind,
-            BindingKind::Value | BindingKind::Param | BindingKind::Field | BindingKind::Narrow | BindingKind::Result
+            BindingKind::Value
+                | BindingKind::Param
+                | BindingKind::Field
+                | BindingKind::Narrow
+                | BindingKind::Result
         );
         if self.types_only && is_value {
             return false;
         }
         match (self.wanted, binding.kind) {
             (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
-            (Some(_), BindingKind::Symbol) => self.is_wanted(SymbolRef { file, symbol: binding.symbol }),
+            (Some(_), BindingKind::Symbol) => {
+                self.is_wanted(SymbolRef { file, symbol: binding.symbol })
+            }
             (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
             (Some(wanted), _) => wanted != Wanted::Callables,
         }

@@ -42,9 +42,11 @@ impl Tables {
         resolver.types = Types::of_file(file, unit.facts.exprs.len());
         let sites = unit.facts.sites.list();
         let sites = sites.iter().map(|site| resolver.site(file, site)).collect();
-        let imports = (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        let imports =
+            (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         if unit.language.manifest.modules.system == ModuleSystem::Includes {
-            let included = unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
+            let included =
+                unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
             included.for_each(|import| program.asks_for_included(&import.module));
         }
         let relations = relations::of_file(&mut resolver, file);

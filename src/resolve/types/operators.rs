@@ -29,7 +29,9 @@ impl Resolver<'_, '_> {
         if is_text(&left) || is_text(&right) {
             return Some(if is_text(&left) { left } else { right });
         }
-        let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else { return Some(Ty::Unknown) };
+        let (Some(left), Some(right)) = (number(rules, &left), number(rules, &right)) else {
+            return Some(Ty::Unknown);
+        };
         let wider = if widens(rules, left, right) { right } else { left };
         Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
     }
@@ -42,5 +44,9 @@ fn widens(rules: &Conversions, from: &str, to: &str) -> bool {
 /// The type that a value is computed with: its own, or what an object of this type holds.
 fn number<'r>(rules: &'r Conversions, ty: &Ty) -> Option<&'r str> {
     let Ty::Builtin(name, _) = ty else { return None };
-    rules.boxes.iter().find(|(plain, object)| ***plain == **name || ***object == **name).map(|(plain, _)| plain.as_str())
+    rules
+        .boxes
+        .iter()
+        .find(|(plain, object)| ***plain == **name || ***object == **name)
+        .map(|(plain, _)| plain.as_str())
 }

@@ -76,7 +76,8 @@ impl std::ops::Deref for TyList {
 
 impl PartialEq for TyList {
     fn eq(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.types, &other.types) || (self.weight == other.weight && self.types == other.types)
+        Rc::ptr_eq(&self.types, &other.types)
+            || (self.weight == other.weight && self.types == other.types)
     }
 }
 
@@ -158,7 +159,12 @@ impl Ty {
         match distinct.len() {
             0 => Ty::Unknown,
             1 => distinct.swap_remove(0),
-            _ if is_too_large(distinct.iter().fold(0, |sum, ty| ty.weight().saturating_add(sum))) => Ty::Unknown,
+            _ if is_too_large(
+                distinct.iter().fold(0, |sum, ty| ty.weight().saturating_add(sum)),
+            ) =>
+            {
+                Ty::Unknown
+            }
             _ => Ty::Union(distinct.into()),
         }
     }
@@ -176,12 +182,15 @@ impl Ty {
         if let Some(other) = replace(self) {
             return other;
         }
-        let all = |parts: &TyList| -> TyList { parts.iter().map(|part| part.map(replace)).collect() };
+        let all =
+            |parts: &TyList| -> TyList { parts.iter().map(|part| part.map(replace)).collect() };
         match self {
             Ty::Instance(symbol, args) if !args.is_empty() => Ty::Instance(*symbol, all(args)),
             Ty::Type(symbol, args) if !args.is_empty() => Ty::Type(*symbol, all(args)),
             Ty::Builtin(name, args) if !args.is_empty() => Ty::Builtin(name.clone(), all(args)),
-            Ty::BuiltinType(name, args) if !args.is_empty() => Ty::BuiltinType(name.clone(), all(args)),
+            Ty::BuiltinType(name, args) if !args.is_empty() => {
+                Ty::BuiltinType(name.clone(), all(args))
+            }
             Ty::Tuple(parts) => Ty::Tuple(all(parts)),
             Ty::Union(parts) => Ty::union(parts.iter().map(|part| part.map(replace))),
             Ty::Function(result) => Ty::function(result.map(replace)),

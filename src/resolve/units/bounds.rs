@@ -28,7 +28,8 @@ pub(in crate::resolve) struct Budget {
 impl Budget {
     /// Begins with a file that has these facts.
     pub(in crate::resolve) fn begin(&self, facts: &FileFacts) {
-        let count = facts.exprs.len() + facts.symbols.len() + facts.sites.len() + facts.imports.len();
+        let count =
+            facts.exprs.len() + facts.symbols.len() + facts.sites.len() + facts.imports.len();
         self.left.set(STEPS + STEPS_A_FACT * count as u64);
     }
 

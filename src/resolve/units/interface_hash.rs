@@ -2,7 +2,8 @@
 //! file itself lead to is left out, and so are places: a body can change without it.
 
 use crate::model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId,
+    ScopeKind, Symbol,
 };
 use crate::resolve::units::contexts::Context;
 use crate::resolve::units::scope_bindings::ByScope;
@@ -15,7 +16,11 @@ pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Co
 }
 
 /// The number that a file would have if it had only so many of its symbols. Those left out are functions at its top.
-pub(in crate::resolve) fn of_first(facts: &FileFacts, symbols: usize, contexts: &FxHashMap<ScopeId, Context>) -> u64 {
+pub(in crate::resolve) fn of_first(
+    facts: &FileFacts,
+    symbols: usize,
+    contexts: &FxHashMap<ScopeId, Context>,
+) -> u64 {
     let mut reach = Reach::new(facts, symbols, contexts);
     reach.go();
     reach.own().number(|scope| scope)
@@ -32,7 +37,10 @@ pub(in crate::resolve) struct Reached {
 }
 
 /// Finds out what others may look at: what the number stands for, and with each binding all of its name in its scope.
-pub(in crate::resolve) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Context>) -> Reached {
+pub(in crate::resolve) fn reached(
+    facts: &FileFacts,
+    contexts: &FxHashMap<ScopeId, Context>,
+) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
     reach.go();
     let own = reach.own();
@@ -71,7 +79,11 @@ struct Reach<'f> {
 }
 
 impl<'f> Reach<'f> {
-    fn new(facts: &'f FileFacts, symbols: usize, contexts: &'f FxHashMap<ScopeId, Context>) -> Self {
+    fn new(
+        facts: &'f FileFacts,
+        symbols: usize,
+        contexts: &'f FxHashMap<ScopeId, Context>,
+    ) -> Self {
         let name_of = |binding: BindingId| Some(facts.bindings[binding.0 as usize].name);
         Self {
             facts,
@@ -154,7 +166,9 @@ impl<'f> Reach<'f> {
         }
         // Which conditions hold for a symbol is a matter of places.
         self.places.extend(self.symbols.iter().map(last_byte));
-        self.places.extend(self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]));
+        self.places.extend(
+            self.facts.conditions.iter().flat_map(|condition| [condition.start, condition.end]),
+        );
     }
 
     fn want(&mut self, expr: ExprId) {
@@ -240,9 +254,13 @@ impl<'f> Reach<'f> {
             | Expr::Unwrapped(of)
             | Expr::Enter(of)
             | Expr::TypeOf(of) => self.want(of),
-            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => self.want_scope(scope),
+            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => {
+                self.want_scope(scope)
+            }
             Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.want_all(run),
-            Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => self.want_closure(scope),
+            Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => {
+                self.want_closure(scope)
+            }
             Expr::Literal(_) | Expr::Unknown => {}
         }
     }
@@ -282,7 +300,8 @@ impl<'f> Reach<'f> {
         let mut places = self.places.clone();
         places.sort_unstable();
         places.dedup();
-        let (exprs, bindings, scopes) = (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
+        let (exprs, bindings, scopes) =
+            (self.exprs.clone(), self.bindings.clone(), self.scopes.clone());
         Own { facts: self.facts, symbols: self.symbols, exprs, bindings, scopes, places }
     }
 }
@@ -332,11 +351,20 @@ impl Own<'_> {
             ranks.name(&mut hasher, import.item);
             ranks.name(&mut hasher, import.alias);
             let scope = import.scope.get().map_or(ScopeId::NONE, |scope| ScopeId::at(moved(scope)));
-            (import.kind as u8, &import.module, import.level, import.reexport, import.type_only, scope).hash(&mut hasher);
+            (
+                import.kind as u8,
+                &import.module,
+                import.level,
+                import.reexport,
+                import.type_only,
+                scope,
+            )
+                .hash(&mut hasher);
         }
         for condition in &facts.conditions {
             ranks.name(&mut hasher, condition.tested);
-            (ranks.place(condition.start), ranks.place(condition.end), condition.holds).hash(&mut hasher);
+            (ranks.place(condition.start), ranks.place(condition.end), condition.holds)
+                .hash(&mut hasher);
         }
         for (position, expr) in marked(&facts.exprs, &self.exprs) {
             ranks.expr(&mut hasher, *expr, facts.positions[position]);
@@ -403,7 +431,12 @@ impl Ranks<'_> {
     }
 
     fn scope(&self, hasher: &mut FxHasher, position: usize, scope: &Scope) {
-        let parts = (scope.kind as u8, self.scope_id(scope.parent), scope.symbol, self.expr_id(scope.owner));
+        let parts = (
+            scope.kind as u8,
+            self.scope_id(scope.parent),
+            scope.symbol,
+            self.expr_id(scope.owner),
+        );
         parts.hash(hasher);
         // Namespaces are named by it.
         let named = matches!(scope.kind, ScopeKind::File | ScopeKind::Module);
@@ -412,11 +445,20 @@ impl Ranks<'_> {
 
     fn symbol(&self, hasher: &mut FxHasher, symbol: &Symbol) {
         self.name(hasher, symbol.name);
-        let head = (symbol.kind, symbol.container, symbol.flags, symbol.visibility, &symbol.signature, symbol.arity);
+        let head = (
+            symbol.kind,
+            symbol.container,
+            symbol.flags,
+            symbol.visibility,
+            &symbol.signature,
+            symbol.arity,
+        );
         head.hash(hasher);
-        (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol))).hash(hasher);
+        (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol)))
+            .hash(hasher);
         for run in [symbol.params, symbol.type_params] {
-            (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize))).hash(hasher);
+            (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize)))
+                .hash(hasher);
         }
         for expr in [symbol.ty, symbol.owner, symbol.implements] {
             self.expr_id(expr).hash(hasher);
@@ -429,7 +471,8 @@ impl Ranks<'_> {
     fn binding(&self, hasher: &mut FxHasher, binding: &Binding) {
         self.name(hasher, binding.name);
         let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block));
-        let values = (self.expr_id(binding.ty), self.expr_id(binding.value), self.place(binding.from));
+        let values =
+            (self.expr_id(binding.ty), self.expr_id(binding.value), self.place(binding.from));
         (scopes, binding.kind as u8, binding.symbol, binding.import, values).hash(hasher);
     }
 
@@ -448,7 +491,9 @@ impl Ranks<'_> {
                 self.expr_id(of).hash(hasher);
                 self.run(hasher, run);
             }
-            Expr::Index(a, b) | Expr::Mapping(a, b) => (self.expr_id(a), self.expr_id(b)).hash(hasher),
+            Expr::Index(a, b) | Expr::Mapping(a, b) => {
+                (self.expr_id(a), self.expr_id(b)).hash(hasher)
+            }
             Expr::Item(of, number) => (self.expr_id(of), number).hash(hasher),
             Expr::Base(of, implements) => (self.expr_id(of), implements).hash(hasher),
             Expr::Element(of)

@@ -34,7 +34,9 @@ impl<N: Copy + Ord> ByScope<N> {
             end += *start;
             *start = end;
         }
-        let Some(blank) = named.clone().next() else { return Self { bindings: Vec::new(), starts } };
+        let Some(blank) = named.clone().next() else {
+            return Self { bindings: Vec::new(), starts };
+        };
         let (mut ordered, mut next) = (vec![blank; end as usize], starts.clone());
         for (name, id) in named {
             let place = &mut next[owner(id)];
@@ -62,7 +64,11 @@ impl<N: Copy + Ord> ByScope<N> {
     }
 
     /// The same, with where they begin among the bindings of all scopes.
-    pub(in crate::resolve) fn place_of_name(&self, scope: ScopeId, name: N) -> (usize, &[(N, BindingId)]) {
+    pub(in crate::resolve) fn place_of_name(
+        &self,
+        scope: ScopeId,
+        name: N,
+    ) -> (usize, &[(N, BindingId)]) {
         let bindings = self.of_scope(scope);
         let first = bindings.partition_point(|&(bound, _)| bound < name);
         let from = &bindings[first..];

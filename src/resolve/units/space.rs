@@ -12,7 +12,10 @@ pub(in crate::resolve) struct Space(pub(in crate::resolve) u64);
 impl Space {
     /// The outermost one of a language's family.
     pub(in crate::resolve) fn root(language: &Language) -> Self {
-        Self(FxBuildHasher.hash_one((0_u64, FxBuildHasher.hash_one(crate::resolve::units::import_target::family(language)))))
+        Self(FxBuildHasher.hash_one((
+            0_u64,
+            FxBuildHasher.hash_one(crate::resolve::units::import_target::family(language)),
+        )))
     }
 
     /// The one of this name inside of it.

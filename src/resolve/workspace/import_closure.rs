@@ -21,7 +21,11 @@ impl Reach {
     }
 
     /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
-    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
+        &self,
+        file: FileId,
+        next_to: &impl Fn(FileId) -> I,
+    ) -> FileSet {
         for beside in next_to(file) {
             if let Some(shared) = self.shared(beside) {
                 shared.get_or_init(|| FewFiles::of(&self.follow(beside, next_to)));
@@ -35,7 +39,11 @@ impl Reach {
     }
 
     /// Follows imports as far as what they lead to is not known.
-    fn follow<I: Iterator<Item = FileId>>(&self, file: FileId, next_to: &impl Fn(FileId) -> I) -> FileSet {
+    fn follow<I: Iterator<Item = FileId>>(
+        &self,
+        file: FileId,
+        next_to: &impl Fn(FileId) -> I,
+    ) -> FileSet {
         let (mut waiting, mut reached) = (vec![file], FileSet::default());
         reached.insert(file);
         while let Some(next) = waiting.pop() {
@@ -78,7 +86,8 @@ mod tests {
         let mut reached = vec![file];
         let mut next = 0;
         while let Some(file) = reached.get(next).copied() {
-            let new: Vec<FileId> = imports(file.0).into_iter().filter(|file| !reached.contains(file)).collect();
+            let new: Vec<FileId> =
+                imports(file.0).into_iter().filter(|file| !reached.contains(file)).collect();
             reached.extend(new);
             next += 1;
         }
@@ -92,7 +101,11 @@ mod tests {
         assert_eq!(reach.0.iter().flatten().count(), 2, "two files are imported by many");
         let next_to = |file: FileId| imports(file.0).into_iter();
         for file in [301, 0, 99, 150, 302, 305, 0].map(FileId) {
-            assert_eq!(reach.from(file, &next_to).iter().collect::<Vec<_>>(), reached_one_by_one(file), "from {file:?}");
+            assert_eq!(
+                reach.from(file, &next_to).iter().collect::<Vec<_>>(),
+                reached_one_by_one(file),
+                "from {file:?}"
+            );
         }
         assert!(reach.0.iter().flatten().all(|shared| shared.get().is_some()));
     }

@@ -32,7 +32,13 @@ pub(in crate::resolve) struct Program<'a> {
 
 impl<'a> Program<'a> {
     pub(in crate::resolve) fn over(tables: &'a Tables) -> Self {
-        Self { tables, own: None, own_asked: Cell::default(), spaces_asked: Cell::default(), asked: RefCell::default() }
+        Self {
+            tables,
+            own: None,
+            own_asked: Cell::default(),
+            spaces_asked: Cell::default(),
+            asked: RefCell::default(),
+        }
     }
 
     /// A view for the resolution of one file.
@@ -105,7 +111,13 @@ impl<'a> Program<'a> {
     }
 
     /// What a scope of a file binds to a name, in order of appearance.
-    pub(in crate::resolve) fn bound(&self, file: FileId, unit: Unit<'a>, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
+    pub(in crate::resolve) fn bound(
+        &self,
+        file: FileId,
+        unit: Unit<'a>,
+        scope: ScopeId,
+        name: Name,
+    ) -> &'a [(Name, BindingId)] {
         if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
             self.ask(Question::bound(self.text(name)));
         }
@@ -124,7 +136,10 @@ impl<'a> Program<'a> {
     }
 
     /// Members of a type that are defined outside of its body.
-    pub(in crate::resolve) fn extensions(&self, ty: SymbolRef) -> Option<&'a FxHashMap<Name, Symbols>> {
+    pub(in crate::resolve) fn extensions(
+        &self,
+        ty: SymbolRef,
+    ) -> Option<&'a FxHashMap<Name, Symbols>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.extensions.get(&ty)
     }
@@ -142,7 +157,10 @@ impl<'a> Program<'a> {
     }
 
     /// The same for interfaces from outside, by name.
-    pub(in crate::resolve) fn implemented_outside(&self, ty: SymbolRef) -> Option<&'a Vec<Box<str>>> {
+    pub(in crate::resolve) fn implemented_outside(
+        &self,
+        ty: SymbolRef,
+    ) -> Option<&'a Vec<Box<str>>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.implemented_outside.get(&ty)
     }
@@ -190,7 +208,11 @@ impl<'a> Program<'a> {
     }
 
     /// Where an import leads.
-    pub(in crate::resolve) fn import_target(&self, file: FileId, import: usize) -> &'a ImportTarget {
+    pub(in crate::resolve) fn import_target(
+        &self,
+        file: FileId,
+        import: usize,
+    ) -> &'a ImportTarget {
         self.asked.borrow_mut().links.insert(file);
         &self.tables.import_targets(file)[import]
     }
@@ -222,7 +244,11 @@ impl<'a> Program<'a> {
     }
 
     /// What the files of a package bind to a name outside of everything, in order.
-    pub(in crate::resolve) fn package_member(&self, package: u32, name: Name) -> Option<&'a Symbols> {
+    pub(in crate::resolve) fn package_member(
+        &self,
+        package: u32,
+        name: Name,
+    ) -> Option<&'a Symbols> {
         let identity = self.tables.modules.package(package).identity;
         self.ask_list(Question::member_of_package(identity, self.text(name)))
     }
@@ -271,7 +297,12 @@ impl<'a> Program<'a> {
     }
 
     /// The innermost namespace around a scope.
-    pub(in crate::resolve) fn space_around(&self, file: FileId, unit: Unit<'_>, scope: ScopeId) -> Option<Space> {
+    pub(in crate::resolve) fn space_around(
+        &self,
+        file: FileId,
+        unit: Unit<'_>,
+        scope: ScopeId,
+    ) -> Option<Space> {
         self.asked.borrow_mut().facts.insert(file);
         unit.spaces.around(unit.facts, scope)
     }
@@ -282,7 +313,11 @@ impl<'a> Program<'a> {
     }
 
     /// The same, where some of it is a declaration.
-    pub(in crate::resolve) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+    pub(in crate::resolve) fn with_declarations(
+        &self,
+        space: Space,
+        name: Name,
+    ) -> Option<&'a Symbols> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
@@ -303,7 +338,10 @@ impl<'a> Program<'a> {
 
 impl Tables {
     /// What a look at the program gives, and what was asked for it.
-    pub(in crate::resolve) fn looked_at<T>(&self, make: impl FnOnce(&Program<'_>) -> T) -> (T, Asking) {
+    pub(in crate::resolve) fn looked_at<T>(
+        &self,
+        make: impl FnOnce(&Program<'_>) -> T,
+    ) -> (T, Asking) {
         let program = Program::over(self);
         let made = make(&program);
         (made, program.into_asking())

@@ -85,7 +85,11 @@ impl Page {
     }
 
     /// Adds a title and entries below it; no title without an entry. Gives the number of entries that were added.
-    pub(crate) fn section<T: AsRef<str>>(&mut self, title: &str, entries: impl IntoIterator<Item = T>) -> usize {
+    pub(crate) fn section<T: AsRef<str>>(
+        &mut self,
+        title: &str,
+        entries: impl IntoIterator<Item = T>,
+    ) -> usize {
         let mut entries = entries.into_iter();
         let Some(first) = entries.next() else { return 0 };
         if !self.add(&format!("{title}\n{}", first.as_ref())) {
@@ -156,15 +160,24 @@ mod tests {
     #[test]
     fn whatever_is_put_into_a_page_it_stays_within_its_budget() {
         for tokens in [100, 150, 1000] {
-            for (head, entry, notes) in [(10, 50, 0), (90, 37, 1), (5000, 37, 3), (200, 3000, 1), (90, 10, 40)] {
+            for (head, entry, notes) in
+                [(10, 50, 0), (90, 37, 1), (5000, 37, 3), (200, 3000, 1), (90, 10, 40)]
+            {
                 let mut page = Page::new(tokens).with_head_of(head / 2);
                 page.add_all((0..200).map(|_| "é".repeat(entry / 2)));
                 for _ in 0..notes {
                     page.note("n".repeat(60));
                 }
                 let text = page.finish(&"ü".repeat(head / 2));
-                assert!(text.len() as u64 <= tokens * 4, "{tokens} {head} {entry} {notes}: {} bytes", text.len());
-                assert!(text.contains("raise `budget`") || text.ends_with('n'), "something is left out, and it is said: {text}");
+                assert!(
+                    text.len() as u64 <= tokens * 4,
+                    "{tokens} {head} {entry} {notes}: {} bytes",
+                    text.len()
+                );
+                assert!(
+                    text.contains("raise `budget`") || text.ends_with('n'),
+                    "something is left out, and it is said: {text}"
+                );
             }
         }
     }
@@ -172,7 +185,8 @@ mod tests {
     #[test]
     fn entries_are_whole_and_what_is_missing_is_said() {
         let mut page = Page::new(200);
-        let entries: Vec<String> = (0..100).map(|number| format!("entry {number:03} {}", "x".repeat(20))).collect();
+        let entries: Vec<String> =
+            (0..100).map(|number| format!("entry {number:03} {}", "x".repeat(20))).collect();
         let shown = page.add_all(&entries);
         page.left_out(shown, 100, "entries", "raise `budget`");
         let text = page.finish("100 entries");

@@ -17,7 +17,8 @@ pub(in crate::server) use text::{grep, process, sql, sql_shape, status};
 
 /// A symbol.
 pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
-    let set: Vec<&str> = FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
+    let set: Vec<&str> =
+        FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
     json!({
         "symbol": symbol.full_name(),
         "name": symbol.name,

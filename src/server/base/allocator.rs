@@ -7,7 +7,9 @@ use tikv_jemalloc_ctl::{Access, AsName, background_thread, max_background_thread
 /// The thread wakes up now and then, so a server of one client, which is to rest when it has nothing to do, goes without it.
 pub fn give_back_in_time() {
     // A process that has another allocator, or a system without such threads, does as it can.
-    if let Err(error) = max_background_threads::write(1).and_then(|()| background_thread::write(true)) {
+    if let Err(error) =
+        max_background_threads::write(1).and_then(|()| background_thread::write(true))
+    {
         tracing::debug!(%error, "unused memory is given back when more is asked for");
     }
 }

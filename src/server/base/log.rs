@@ -105,6 +105,9 @@ mod tests {
         drop(sink);
         let mut target = Vec::new();
         write(&receiver, &dropped, &mut target).expect("a vector takes everything");
-        assert_eq!(String::from_utf8_lossy(&target), "(1 lines of the log were dropped)\none\ntwo\n");
+        assert_eq!(
+            String::from_utf8_lossy(&target),
+            "(1 lines of the log were dropped)\none\ntwo\n"
+        );
     }
 }

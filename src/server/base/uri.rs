@@ -29,7 +29,11 @@ pub(in crate::server) fn decode_text(text: &str) -> Option<String> {
 /// A path in an address.
 pub(in crate::server) fn encode_path(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    path.iter().map(|&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    path.iter()
+        .map(
+            |&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
+        )
+        .collect()
 }
 
 fn digit(letter: u8) -> Option<u8> {

@@ -101,14 +101,24 @@ mod tests {
 
     #[test]
     fn line_ends_marks_and_blank_lines() {
-        assert_eq!(split(64, &[b"a\r\nb\n\n  \t\r\n\xef\xbb\xbfc\nlast"]), [line("a"), line("b"), line("c"), line("last")]);
-        assert_eq!(split(64, &["a\u{2028}b\n".as_bytes()]), [line("a\u{2028}b")], "only a line feed ends a line");
+        assert_eq!(
+            split(64, &[b"a\r\nb\n\n  \t\r\n\xef\xbb\xbfc\nlast"]),
+            [line("a"), line("b"), line("c"), line("last")]
+        );
+        assert_eq!(
+            split(64, &["a\u{2028}b\n".as_bytes()]),
+            [line("a\u{2028}b")],
+            "only a line feed ends a line"
+        );
         assert_eq!(split(64, &[b"\n\r\n"]), []);
     }
 
     #[test]
     fn the_limit_is_exact_and_the_stream_goes_on_behind_it() {
-        assert_eq!(split(4, &[b"1234\n12345\nnext\n"]), [line("1234"), Piece::Oversize(b"1234".to_vec()), line("next")]);
+        assert_eq!(
+            split(4, &[b"1234\n12345\nnext\n"]),
+            [line("1234"), Piece::Oversize(b"1234".to_vec()), line("next")]
+        );
         let long = vec![b'x'; 3 * KEPT_PREFIX];
         assert_eq!(split(2 * KEPT_PREFIX, &[&long]), [Piece::Oversize(vec![b'x'; KEPT_PREFIX])]);
     }

@@ -30,7 +30,9 @@ impl RequestId {
             Value::String(_) if planted(Fault::IdI64) => None,
             Value::String(text) if text.len() > ID_BYTES => None,
             Value::String(text) => Some(Self::Text(text.as_str().into())),
-            Value::Number(number) if number.is_i64() || number.is_u64() => Some(Self::Integer(number.clone())),
+            Value::Number(number) if number.is_i64() || number.is_u64() => {
+                Some(Self::Integer(number.clone()))
+            }
             _ => None,
         }
     }
@@ -151,7 +153,10 @@ impl<'de> Deserialize<'de> for Members<'de> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an array")
             }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Members<'de>, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(
+                self,
+                mut members: A,
+            ) -> Result<Members<'de>, A::Error> {
                 let (mut first, mut count) = (Vec::new(), 0);
                 while let Some(member) = members.next_element::<&RawValue>()? {
                     if count < BATCH {
@@ -194,10 +199,13 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
     if text.starts_with('[') {
         return match serde_json::from_str::<Members<'_>>(text) {
             Ok(Members { count: 0, .. }) => invalid(None, "an empty batch"),
-            Ok(Members { count, .. }) if count > BATCH => {
-                invalid(None, &format!("a batch of {count} messages: none is served, {BATCH} are the most"))
+            Ok(Members { count, .. }) if count > BATCH => invalid(
+                None,
+                &format!("a batch of {count} messages: none is served, {BATCH} are the most"),
+            ),
+            Ok(Members { first, .. }) => {
+                Message::Batch(first.iter().map(|member| parse_member(member.get())).collect())
             }
-            Ok(Members { first, .. }) => Message::Batch(first.iter().map(|member| parse_member(member.get())).collect()),
             Err(_) => Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
         };
     }
@@ -241,22 +249,40 @@ fn parse_member(text: &str) -> Message {
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
         Ok(envelope) => envelope,
         Err(error) if error.is_data() => return invalid(None, "a member is there twice"),
-        Err(_) => return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON")),
+        Err(_) => {
+            return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON"));
+        }
     };
-    let id = envelope.id.map(|id| serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id)));
+    let id = envelope.id.map(|id| {
+        serde_json::from_str::<Value>(id.get()).ok().and_then(|id| RequestId::from_json(&id))
+    });
     if string(envelope.jsonrpc).as_deref() != Some("2.0") {
         return invalid(id.flatten(), "the member `jsonrpc` must be \"2.0\"");
     }
     let Some(method) = envelope.method else {
         return match envelope.result.or(envelope.error) {
             Some(_) => {
-                let read = |raw: Option<&RawValue>| raw.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                if [envelope.result, envelope.error].into_iter().flatten().any(|raw| has_too_many_values(raw.get())) {
+                let read = |raw: Option<&RawValue>| {
+                    raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
+                };
+                if [envelope.result, envelope.error]
+                    .into_iter()
+                    .flatten()
+                    .any(|raw| has_too_many_values(raw.get()))
+                {
                     let why = format!("the answer has more than {VALUES} values");
                     let error = serde_json::json!({"code": INTERNAL_ERROR, "message": why});
-                    return Message::Response { id: id.flatten(), result: None, error: Some(error) };
+                    return Message::Response {
+                        id: id.flatten(),
+                        result: None,
+                        error: Some(error),
+                    };
                 }
-                Message::Response { id: id.flatten(), result: read(envelope.result), error: read(envelope.error) }
+                Message::Response {
+                    id: id.flatten(),
+                    result: read(envelope.result),
+                    error: read(envelope.error),
+                }
             }
             None => invalid(id.flatten(), "neither a request nor an answer: `method` is missing"),
         };
@@ -277,14 +303,18 @@ fn parse_member(text: &str) -> Message {
 
 fn read_params(params: &RawValue) -> Result<Map<String, Value>, RpcError> {
     if has_too_many_values(params.get()) {
-        return Err(RpcError::new(INVALID_PARAMS, format!("the member `params` has more than {VALUES} values")));
+        return Err(RpcError::new(
+            INVALID_PARAMS,
+            format!("the member `params` has more than {VALUES} values"),
+        ));
     }
     match serde_json::from_str(params.get()) {
         Ok(Value::Object(params)) => Ok(params),
         Ok(_) => Err(RpcError::new(INVALID_PARAMS, "the member `params` must be an object")),
-        Err(_) => {
-            Err(RpcError::new(INVALID_PARAMS, "the member `params` is nested too deeply or holds text that is not Unicode"))
-        }
+        Err(_) => Err(RpcError::new(
+            INVALID_PARAMS,
+            "the member `params` is nested too deeply or holds text that is not Unicode",
+        )),
     }
 }
 

@@ -91,7 +91,8 @@ impl Flag {
             if left.is_zero() {
                 return false;
             }
-            raised = self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
+            raised =
+                self.changed.wait_timeout(raised, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
@@ -111,7 +112,11 @@ impl ChildProcess {
         }
         // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
-        command.process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .process_group(0)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn()?;
         // With the command goes our copy of the process's end of the socket.
         drop(command);
@@ -171,7 +176,8 @@ impl ChildProcess {
             return ended.or(status.map(Ended::Itself));
         }
         // Stuck in the system. Somebody has to wait for it, but not whoever wants to go on.
-        let reaped = std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
+        let reaped =
+            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {
             tracing::warn!(%error, "a process that was killed is not waited for");
         }
@@ -227,7 +233,8 @@ impl Drop for ChildProcess {
             return;
         }
         self.signal(Signal::KILL);
-        let reaped = std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
+        let reaped =
+            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
         if let Err(error) = reaped {
             tracing::warn!(%error, "a process that was killed is not waited for");
         }
@@ -288,8 +295,10 @@ mod tests {
     use super::*;
     use std::io::{BufRead, BufReader, Write};
 
-    const QUICK: EndPatience =
-        EndPatience { after_end_of_input: Duration::from_millis(200), after_signal: Duration::from_millis(200) };
+    const QUICK: EndPatience = EndPatience {
+        after_end_of_input: Duration::from_millis(200),
+        after_signal: Duration::from_millis(200),
+    };
 
     fn shell(script: &str) -> Started {
         let mut command = Command::new("sh");
@@ -312,8 +321,12 @@ mod tests {
     fn the_end_of_input_comes_first_and_is_enough_for_one_who_listens() {
         let Started { process, input, output } = shell("cat; exit 3");
         drop(input);
-        let ended = process.end(EndPatience { after_end_of_input: Duration::from_secs(20), ..QUICK });
-        assert!(matches!(ended, Some(Ended::Itself(status)) if status.code() == Some(3)), "{ended:?}");
+        let ended =
+            process.end(EndPatience { after_end_of_input: Duration::from_secs(20), ..QUICK });
+        assert!(
+            matches!(ended, Some(Ended::Itself(status)) if status.code() == Some(3)),
+            "{ended:?}"
+        );
         assert_eq!(process.end(QUICK), None, "a second time there is nothing to do");
         assert!(!exists(process.group.as_raw_nonzero().get()), "it was reaped");
         drop(output);
@@ -325,7 +338,8 @@ mod tests {
         assert_eq!(first_line(output), "ready");
         drop(input);
         assert_eq!(process.end(QUICK), Some(Ended::Asked));
-        let Started { process, input, output } = shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+        let Started { process, input, output } =
+            shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
         assert_eq!(first_line(output), "ready");
         drop(input);
         assert_eq!(process.end(QUICK), Some(Ended::Killed));
@@ -341,9 +355,15 @@ mod tests {
         let until = Instant::now() + Duration::from_secs(20);
         // Its new parent reaps it; where nobody does, it stays as a name without a process.
         let is_gone = |pid: i32| {
-            #[expect(clippy::disallowed_methods, reason = "asks the system for a process, not for source")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "asks the system for a process, not for source"
+            )]
             let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-            state.rsplit(')').next().is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
+            state
+                .rsplit(')')
+                .next()
+                .is_none_or(|rest| rest.is_empty() || rest.trim_start().starts_with('Z'))
         };
         while !is_gone(grandchild) {
             assert!(Instant::now() < until, "process {grandchild} is left behind");
@@ -353,7 +373,8 @@ mod tests {
 
     #[test]
     fn one_who_talks_much_on_standard_error_is_not_held_up() {
-        let script = "i=0; while [ $i -lt 20000 ]; do echo line $i of many >&2; i=$((i+1)); done; echo done";
+        let script =
+            "i=0; while [ $i -lt 20000 ]; do echo line $i of many >&2; i=$((i+1)); done; echo done";
         let Started { process, mut input, output } = shell(script);
         input.write_all(b"x").expect("it is open");
         assert_eq!(first_line(output), "done");
@@ -363,12 +384,17 @@ mod tests {
             Some(Ended::Itself(_))
         ));
         let errors = process.errors();
-        assert!(errors.len() <= TAIL_BYTES && errors.ends_with("line 19999 of many\n"), "{}", errors.len());
+        assert!(
+            errors.len() <= TAIL_BYTES && errors.ends_with("line 19999 of many\n"),
+            "{}",
+            errors.len()
+        );
     }
 
     #[test]
     fn dropping_it_ends_it_without_a_wait() {
-        let Started { process, input, output } = shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
+        let Started { process, input, output } =
+            shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
         let pid = process.group.as_raw_nonzero().get();
         assert_eq!(first_line(output), "ready");
         let begun = Instant::now();
@@ -386,10 +412,16 @@ mod tests {
         let mut command = Command::new("sh");
         command.args(["-c", "echo said; echo wrong >&2; exec sleep 1000"]);
         let ran = run_command(command, Duration::from_millis(300)).expect("there is a shell");
-        assert_eq!((ran.ended, ran.output.as_str(), ran.errors.as_str()), (Some(Ended::Asked), "said\n", "wrong\n"));
+        assert_eq!(
+            (ran.ended, ran.output.as_str(), ran.errors.as_str()),
+            (Some(Ended::Asked), "said\n", "wrong\n")
+        );
         let mut command = Command::new("sh");
         command.args(["-c", "cat; echo said; exit 1"]);
         let ran = run_command(command, Duration::from_secs(20)).expect("there is a shell");
-        assert!(matches!(ran.ended, Some(Ended::Itself(status)) if status.code() == Some(1)), "{ran:?}");
+        assert!(
+            matches!(ran.ended, Some(Ended::Itself(status)) if status.code() == Some(1)),
+            "{ran:?}"
+        );
     }
 }

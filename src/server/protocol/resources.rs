@@ -120,8 +120,11 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
         return Ok(asked(&overview::TOOL, DEFAULT_BUDGET, None));
     }
     let (name, variable) = rest.split_once('/').ok_or(BadAddress::Unknown)?;
-    let template = TEMPLATES.iter().find(|template| template.name == name).ok_or(BadAddress::Unknown)?;
-    let value = uri::decode_text(variable).filter(|value| stays_inside(value)).ok_or(BadAddress::Invalid)?;
+    let template =
+        TEMPLATES.iter().find(|template| template.name == name).ok_or(BadAddress::Unknown)?;
+    let value = uri::decode_text(variable)
+        .filter(|value| stays_inside(value))
+        .ok_or(BadAddress::Invalid)?;
     let takes = template.tool.own.iter().find(|parameter| parameter.name == template.parameter);
     match (value.is_empty(), takes.is_some_and(|parameter| parameter.required)) {
         (true, true) => Err(BadAddress::Invalid),
@@ -134,7 +137,10 @@ pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, Bad
 /// A resource cannot be asked for more, so a named one comes with all the room there is.
 fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> ResourceQuestion {
     let arguments = argument.into_iter().map(|(name, value)| (name.to_owned(), Value::from(value)));
-    ResourceQuestion { tool, arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect() }
+    ResourceQuestion {
+        tool,
+        arguments: arguments.chain([("budget".to_owned(), Value::from(budget))]).collect(),
+    }
 }
 
 /// Names are looked up in the index and nowhere else; but one that points out of the repository is not even looked up.
@@ -170,12 +176,23 @@ mod tests {
             ("", Err(BadAddress::Unknown)),
         ] {
             let found = question(address).map(|question| {
-                let name = question.arguments.get("path").or(question.arguments.get("targets")).and_then(Value::as_str);
+                let name = question
+                    .arguments
+                    .get("path")
+                    .or(question.arguments.get("targets"))
+                    .and_then(Value::as_str);
                 (question.tool.name, name.map(str::to_owned))
             });
-            assert_eq!(found, expected.map(|(tool, name)| (tool, name.map(str::to_owned))), "{address}");
+            assert_eq!(
+                found,
+                expected.map(|(tool, name)| (tool, name.map(str::to_owned))),
+                "{address}"
+            );
         }
-        assert_eq!(question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(), Some(BadAddress::Invalid));
+        assert_eq!(
+            question(&format!("cograph://outline/{}", "a".repeat(MOST_BYTES))).err(),
+            Some(BadAddress::Invalid)
+        );
     }
 
     #[test]
@@ -185,7 +202,8 @@ mod tests {
         }
         for template in &TEMPLATES {
             let address = template.address().replace(&format!("{{+{}}}", template.variable), "a.x");
-            let ResourceQuestion { tool, arguments } = question(&address).expect("a template gives addresses");
+            let ResourceQuestion { tool, arguments } =
+                question(&address).expect("a template gives addresses");
             assert!(Arguments::check(tool, arguments).is_ok(), "{address}");
         }
     }

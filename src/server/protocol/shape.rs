@@ -3,7 +3,9 @@
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::server::base::escape::SafeLine;
-use crate::server::jsonrpc::message::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError};
+use crate::server::jsonrpc::message::{
+    INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError,
+};
 use crate::server::jsonrpc::requests::Answer;
 use crate::server::protocol::resources::MIME_TYPE;
 use crate::server::protocol::subscriptions;
@@ -48,16 +50,25 @@ impl Purpose {
                 Outcome::Found | Outcome::Nothing => Ok(contents(era, uri, &reply.text)),
                 Outcome::Missing => Err(no_resource(era, uri)),
                 // Names of the repository stay out of errors: `completion/complete` lists them.
-                Outcome::Refused => {
-                    Err(about(uri, INVALID_PARAMS, "no single thing has this name: put more of its path before it"))
+                Outcome::Refused => Err(about(
+                    uri,
+                    INVALID_PARAMS,
+                    "no single thing has this name: put more of its path before it",
+                )),
+                Outcome::NotYet | Outcome::Failed | Outcome::Stopped => {
+                    Err(about(uri, INTERNAL_ERROR, reply.text))
                 }
-                Outcome::NotYet | Outcome::Failed | Outcome::Stopped => Err(about(uri, INTERNAL_ERROR, reply.text)),
             },
             Self::Completion => match reply.outcome {
                 Outcome::Refused => Err(RpcError::new(INVALID_PARAMS, reply.text)),
-                Outcome::Failed | Outcome::Stopped => Err(RpcError::new(INTERNAL_ERROR, reply.text)),
+                Outcome::Failed | Outcome::Stopped => {
+                    Err(RpcError::new(INTERNAL_ERROR, reply.text))
+                }
                 // Without an index there is more than can be said.
-                _ => Ok(completion(era, reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})))),
+                _ => Ok(completion(
+                    era,
+                    reply.structured.unwrap_or_else(|| json!({"values": [], "hasMore": true})),
+                )),
             },
         }
     }
@@ -133,7 +144,12 @@ pub(in crate::server) fn shaped_list(era: Era, result: Value) -> String {
 }
 
 /// A result that a client may keep for so many milliseconds, and share with others or not.
-pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, scope: &str) -> String {
+pub(in crate::server) fn shaped_for(
+    era: Era,
+    mut result: Value,
+    ttl_ms: u64,
+    scope: &str,
+) -> String {
     if era == Era::Stateless {
         result["ttlMs"] = Value::from(ttl_ms);
         result["cacheScope"] = Value::from(scope);
@@ -144,7 +160,8 @@ pub(in crate::server) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, sc
 /// The result or the error that a fixture has put into a reply.
 #[cfg(feature = "faults")]
 fn unpack(reply: &Reply) -> Result<Value, RpcError> {
-    let value: Value = serde_json::from_str(&reply.text).unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
+    let value: Value = serde_json::from_str(&reply.text)
+        .unwrap_or_else(|_| json!({"code": -32603, "message": reply.text}));
     if !reply.outcome.is_error() {
         return Ok(value);
     }

@@ -34,7 +34,8 @@ impl WantedChanges {
     pub(in crate::server) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
         let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
-        let (list, tools) = (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
+        let (list, tools) =
+            (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
         let mut wanted = Self { list, tools, addresses: BTreeSet::new() };
         for address in of("resourceSubscriptions").and_then(Value::as_array).into_iter().flatten() {
             if let Some(address) = address.as_str() {
@@ -75,14 +76,19 @@ impl WantedChanges {
 
     /// What to send when there is a new generation. Which files it concerns is not looked at: a notification says that
     /// something may have changed, and reading it again is cheap.
-    pub(in crate::server) fn notifications(&self, subscription: Option<&RequestId>) -> Vec<Vec<u8>> {
+    pub(in crate::server) fn notifications(
+        &self,
+        subscription: Option<&RequestId>,
+    ) -> Vec<Vec<u8>> {
         let marked = |mut params: Value| {
             if let Some(id) = subscription {
                 params["_meta"] = meta(id);
             }
             params
         };
-        let list = self.list.then(|| notification("notifications/resources/list_changed", marked(json!({}))));
+        let list = self
+            .list
+            .then(|| notification("notifications/resources/list_changed", marked(json!({}))));
         let updated = self.addresses.iter().map(|address| {
             let params = marked(json!({"uri": address}));
             notification("notifications/resources/updated", params)
@@ -91,7 +97,10 @@ impl WantedChanges {
     }
 
     /// What to send when the list of tools is another one, to those who want to know.
-    pub(in crate::server) fn tools_notification(&self, subscription: Option<&RequestId>) -> Option<Vec<u8>> {
+    pub(in crate::server) fn tools_notification(
+        &self,
+        subscription: Option<&RequestId>,
+    ) -> Option<Vec<u8>> {
         let params = subscription.map_or_else(|| json!({}), |id| json!({"_meta": meta(id)}));
         self.tools.then(|| notification("notifications/tools/list_changed", params))
     }
@@ -119,16 +128,25 @@ mod tests {
             "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///x", 5],
         }});
         let wanted = WantedChanges::asked(asked.as_object().expect("it is an object"), false);
-        assert_eq!(wanted.to_json(), json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]}));
+        assert_eq!(
+            wanted.to_json(),
+            json!({"resourcesListChanged": true, "resourceSubscriptions": ["cograph://overview"]})
+        );
         let id = RequestId::from_json(&json!("l")).expect("text is an id");
         let sent: Vec<Value> = wanted
             .notifications(Some(&id))
             .iter()
             .map(|frame| serde_json::from_slice(frame).expect("notifications are JSON"))
             .collect();
-        let methods: Vec<&str> = sent.iter().filter_map(|message| message["method"].as_str()).collect();
-        assert_eq!(methods, ["notifications/resources/list_changed", "notifications/resources/updated"]);
-        assert!(sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l")));
+        let methods: Vec<&str> =
+            sent.iter().filter_map(|message| message["method"].as_str()).collect();
+        assert_eq!(
+            methods,
+            ["notifications/resources/list_changed", "notifications/resources/updated"]
+        );
+        assert!(
+            sent.iter().all(|message| message["params"]["_meta"][SUBSCRIPTION_KEY] == json!("l"))
+        );
         assert!(WantedChanges::asked(&Map::new(), true).notifications(Some(&id)).is_empty());
     }
 

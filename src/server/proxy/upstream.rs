@@ -123,7 +123,9 @@ pub(in crate::server) enum UpstreamError {
         why: String,
     },
     /// The connection was lost during a call that may change something.
-    #[error("the connection to {target} was lost while it worked ({why}): outcome unknown; the call was not sent again")]
+    #[error(
+        "the connection to {target} was lost while it worked ({why}): outcome unknown; the call was not sent again"
+    )]
     OutcomeUnknown {
         /// To whom.
         target: String,

@@ -76,14 +76,18 @@ impl Sessions {
 
     /// Takes a client in that has come to the socket, or tells it why not.
     pub(super) fn begin(&self, stream: tokio::net::UnixStream) -> io::Result<()> {
-        let (user, own) = (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
+        let (user, own) =
+            (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
         let stream = stream.into_std()?;
         if user != own {
             refuse(&stream, &format!("this runtime serves user {own}, not user {user}"));
             return Ok(());
         }
         if self.count() >= MOST_SESSIONS {
-            refuse(&stream, &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"));
+            refuse(
+                &stream,
+                &format!("busy: {MOST_SESSIONS} clients are connected; end one of them first"),
+            );
             return Ok(());
         }
         stream.set_nonblocking(false)?;
@@ -140,13 +144,14 @@ impl Sessions {
             number
         };
         let own = self.clone();
-        let spawned = std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
-            allocator::share_arena();
-            own.run(session, Stream { input, output }, over);
-            // The threads that read and write end with the stream; one that is shut down already has ended.
-            let _ = stream.shutdown(Shutdown::Both);
-            own.leave(number);
-        });
+        let spawned =
+            std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
+                allocator::share_arena();
+                own.run(session, Stream { input, output }, over);
+                // The threads that read and write end with the stream; one that is shut down already has ended.
+                let _ = stream.shutdown(Shutdown::Both);
+                own.leave(number);
+            });
         spawned.map(drop).inspect_err(|_| self.leave(number))
     }
 
@@ -155,7 +160,8 @@ impl Sessions {
         let patience = Patience::of(&inner.limits);
         let within = (over == Over::Http).then(|| Arc::clone(&inner.within));
         let reach = Reach { root: inner.root.clone(), within };
-        let repositories = Repositories::of(&inner.shared, reach, patience, telling(&session.events));
+        let repositories =
+            Repositories::of(&inner.shared, reach, patience, telling(&session.events));
         let tools = Arc::new(Toolbox::new(repositories, inner.delay));
         let process = Process { permits: inner.permits.clone(), parent: Parent::nobody() };
         if let Err(error) = session.run(stream, inner.limits.clone(), tools, process) {

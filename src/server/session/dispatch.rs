@@ -133,7 +133,12 @@ pub(in crate::server) struct Process {
 
 impl Dispatcher {
     /// A dispatcher before its first message.
-    pub(in crate::server) fn new(limits: Limits, tools: Arc<dyn Tools>, channels: Channels, process: Process) -> Self {
+    pub(in crate::server) fn new(
+        limits: Limits,
+        tools: Arc<dyn Tools>,
+        channels: Channels,
+        process: Process,
+    ) -> Self {
         let Channels { input, events, event_sender, output } = channels;
         Self {
             admission: Admission::new(&limits, &process.permits),
@@ -185,9 +190,19 @@ impl Dispatcher {
             if self.end_by.is_some_and(|end_by| !self.has_calls() || end_by <= Instant::now()) {
                 return Ending::InputEnded;
             }
-            let next = self.deadlines.first().map(|(at, _)| *at).into_iter().chain(self.end_by).chain(self.tell_at).min();
+            let next = self
+                .deadlines
+                .first()
+                .map(|(at, _)| *at)
+                .into_iter()
+                .chain(self.end_by)
+                .chain(self.tell_at)
+                .min();
             let is_serial = planted(Fault::SerialDispatch) && self.has_calls();
-            let takes_input = self.end_by.is_none() && self.unread.is_empty() && self.output.has_room() && !is_serial;
+            let takes_input = self.end_by.is_none()
+                && self.unread.is_empty()
+                && self.output.has_room()
+                && !is_serial;
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
@@ -234,7 +249,9 @@ impl Dispatcher {
     fn on_event(&mut self, event: Event) -> bool {
         match event {
             Event::Terminate => return true,
-            Event::Drain => self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace())),
+            Event::Drain => {
+                self.end_by = self.end_by.or_else(|| Some(Instant::now() + self.end_grace()))
+            }
             Event::Finished(ticket, reply) => self.on_finished(ticket, reply),
             Event::Progress(ticket, report) => self.on_progress(ticket, report),
             Event::Paused(ticket) => self.on_paused(ticket),
@@ -258,14 +275,21 @@ impl Dispatcher {
                     self.refuse(
                         None,
                         None,
-                        RpcError::new(INVALID_REQUEST, "arrays of messages belong to version 2025-03-26 only"),
+                        RpcError::new(
+                            INVALID_REQUEST,
+                            "arrays of messages belong to version 2025-03-26 only",
+                        ),
                     );
                 }
                 message => self.on_message(message, None),
             },
             Piece::Oversize(prefix) => {
                 let text = format!("the message is longer than {} bytes", self.limits.line_bytes);
-                self.refuse(message::id_in_prefix(&prefix).as_ref(), None, RpcError::new(INVALID_REQUEST, text));
+                self.refuse(
+                    message::id_in_prefix(&prefix).as_ref(),
+                    None,
+                    RpcError::new(INVALID_REQUEST, text),
+                );
             }
         }
     }
@@ -292,7 +316,11 @@ impl Dispatcher {
             return;
         }
         let Ok(ticket) = self.requests.open(id.clone(), batch, Work::Nothing) else {
-            self.refuse(Some(&id), batch, RpcError::new(INVALID_REQUEST, "a request with this id is in flight"));
+            self.refuse(
+                Some(&id),
+                batch,
+                RpcError::new(INVALID_REQUEST, "a request with this id is in flight"),
+            );
             return;
         };
         match self.understand(&method, params) {
@@ -308,7 +336,11 @@ impl Dispatcher {
         }
     }
 
-    fn understand(&mut self, method: &str, params: Result<Map<String, Value>, RpcError>) -> Result<(Era, Method), RpcError> {
+    fn understand(
+        &mut self,
+        method: &str,
+        params: Result<Map<String, Value>, RpcError>,
+    ) -> Result<(Era, Method), RpcError> {
         let params = params?;
         protocol::check_token(&params)?;
         let era = self.session.era(method, &params)?;
@@ -326,7 +358,8 @@ impl Dispatcher {
     }
 
     fn on_cancelled(&mut self, params: &Map<String, Value>) {
-        let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id)) else {
+        let Some(ticket) = protocol::cancelled_id(params).and_then(|id| self.requests.ticket(&id))
+        else {
             return;
         };
         if planted(Fault::CancelAnswered) {

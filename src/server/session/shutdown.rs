@@ -11,7 +11,11 @@ use tokio::sync::mpsc::Sender;
 
 /// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event `end`, and starts the watchdog; the second
 /// ends the process at once.
-pub(in crate::server) fn on_signal<E: Send + 'static>(events: Sender<E>, end: fn() -> E, grace: Duration) -> io::Result<()> {
+pub(in crate::server) fn on_signal<E: Send + 'static>(
+    events: Sender<E>,
+    end: fn() -> E,
+    grace: Duration,
+) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         let mut seen = false;
@@ -26,7 +30,9 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(events: Sender<E>, end: fn
             watchdog(grace);
             // Not a blocking send: the second signal must be heard even if the dispatcher is stuck.
             if events.try_send(end()).is_err() {
-                tracing::warn!("the dispatcher does not take events: the watchdog will end the process");
+                tracing::warn!(
+                    "the dispatcher does not take events: the watchdog will end the process"
+                );
             }
         }
     })?;

@@ -18,9 +18,13 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new("query", Shape::Text { most: QUERY }, "A question, names, an error, an issue")
-            .required()
-            .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
+        Parameter::new(
+            "query",
+            Shape::Text { most: QUERY },
+            "A question, names, an error, an issue",
+        )
+        .required()
+        .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
         Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob").also(&[
             "file",
             "directory",

@@ -14,13 +14,14 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[
-        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root").also(&[
-            "file",
-            "directory",
-            "dir",
-            "target",
-        ]),
-        Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories, default 1").also(&["levels"]),
+        Parameter::new("path", Shape::Text { most: 1024 }, "File or directory, default the root")
+            .also(&["file", "directory", "dir", "target"]),
+        Parameter::new(
+            "depth",
+            Shape::Integer { least: 1, most: 20 },
+            "Levels of directories, default 1",
+        )
+        .also(&["levels"]),
     ],
     output: None,
     handler: RUN,

@@ -16,7 +16,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
         A wrong name is answered with all columns.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
-    own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT").required().also(&["query", "sql", "q"])],
+    own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT")
+        .required()
+        .also(&["query", "sql", "q"])],
     output: Some(reply::sql_shape),
     handler: RUN,
 };

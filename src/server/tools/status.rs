@@ -22,6 +22,7 @@ const RUN: Handler = |arguments, ground| run(arguments, ground);
 
 fn run(_arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let result = query::status(ground.snapshot, &StatusParams::default(), ground.cancel)?;
-    let process = ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
+    let process =
+        ground.process.as_ref().map(|(server, activity)| ((*server).clone(), activity.clone()));
     Ok(Box::new(crate::server::answers::render::status::StatusAnswer { result, process }))
 }

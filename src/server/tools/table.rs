@@ -52,7 +52,8 @@ mod tests {
     #[test]
     fn the_list_is_cheap() {
         let whole = json!({"tools": listing()}).to_string();
-        let each: Vec<(&str, usize)> = TOOLS.iter().map(|tool| (tool.name, tool.listing().to_string().len() / 4)).collect();
+        let each: Vec<(&str, usize)> =
+            TOOLS.iter().map(|tool| (tool.name, tool.listing().to_string().len() / 4)).collect();
         assert!(whole.len() / 4 <= 2200, "{} tokens: {each:?}", whole.len() / 4);
         assert!(INSTRUCTIONS.len() / 4 < 150, "{} tokens", INSTRUCTIONS.len() / 4);
     }
@@ -62,8 +63,16 @@ mod tests {
         let mut names = BTreeSet::new();
         for tool in TOOLS {
             assert!(names.insert(tool.name), "{}", tool.name);
-            assert!(!tool.name.is_empty() && tool.name.bytes().all(|byte| byte.is_ascii_lowercase()), "{}", tool.name);
-            assert!(!tool.title.is_empty() && (20..=2048).contains(&tool.about.len()), "{}", tool.name);
+            assert!(
+                !tool.name.is_empty() && tool.name.bytes().all(|byte| byte.is_ascii_lowercase()),
+                "{}",
+                tool.name
+            );
+            assert!(
+                !tool.title.is_empty() && (20..=2048).contains(&tool.about.len()),
+                "{}",
+                tool.name
+            );
             let mut parameters = BTreeSet::new();
             for parameter in tool.parameters() {
                 assert!(parameters.insert(parameter.name), "{}.{}", tool.name, parameter.name);
@@ -78,7 +87,9 @@ mod tests {
         for tool in TOOLS {
             let all: Vec<&str> = tool
                 .parameters()
-                .flat_map(|parameter| [parameter.name].into_iter().chain(parameter.also.iter().copied()))
+                .flat_map(|parameter| {
+                    [parameter.name].into_iter().chain(parameter.also.iter().copied())
+                })
                 .collect();
             let distinct: BTreeSet<&str> = all.iter().copied().collect();
             assert_eq!(all.len(), distinct.len(), "{}: {all:?}", tool.name);

@@ -91,21 +91,23 @@ pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
 /// The parameters of every tool.
 static COMMON: [Parameter; 2] =
     [
-        Parameter::new("budget", Shape::Integer { least: 100, most: MOST_BUDGET }, "Tokens for the answer, default 2000")
-            .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
-        Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory").also(&[
-            "repo",
-            "repository",
-            "project",
-            "repo_path",
-            "cwd",
-            "workspace",
-        ]),
+        Parameter::new(
+            "budget",
+            Shape::Integer { least: 100, most: MOST_BUDGET },
+            "Tokens for the answer, default 2000",
+        )
+        .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
+        Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory")
+            .also(&["repo", "repository", "project", "repo_path", "cwd", "workspace"]),
     ];
 
 impl Parameter {
     /// An optional parameter.
-    pub(in crate::server) const fn new(name: &'static str, shape: Shape, about: &'static str) -> Self {
+    pub(in crate::server) const fn new(
+        name: &'static str,
+        shape: Shape,
+        about: &'static str,
+    ) -> Self {
         Self { name, about, shape, required: false, also: &[] }
     }
 
@@ -141,10 +143,15 @@ impl Tool {
     }
 
     pub(super) fn listing(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.parameters().map(|parameter| (parameter.name.to_owned(), parameter.schema())).collect();
-        let required: Vec<&str> =
-            self.parameters().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+        let properties: Map<String, Value> = self
+            .parameters()
+            .map(|parameter| (parameter.name.to_owned(), parameter.schema()))
+            .collect();
+        let required: Vec<&str> = self
+            .parameters()
+            .filter(|parameter| parameter.required)
+            .map(|parameter| parameter.name)
+            .collect();
         let mut schema = json!({"type": "object", "properties": properties});
         if !required.is_empty() {
             schema["required"] = Value::from(required);

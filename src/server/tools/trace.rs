@@ -30,12 +30,14 @@ pub(in crate::server) static TOOL: Tool = Tool {
             "target",
         ]),
         Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
-        Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol").also(&["end", "destination"]),
-        Parameter::new("depth", Shape::Integer { least: 1, most: 50 }, "Steps, default 1; with `to` 12").also(&[
-            "levels",
-            "max_depth",
-            "hops",
-        ]),
+        Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol")
+            .also(&["end", "destination"]),
+        Parameter::new(
+            "depth",
+            Shape::Integer { least: 1, most: 50 },
+            "Steps, default 1; with `to` 12",
+        )
+        .also(&["levels", "max_depth", "hops"]),
         super::CERTAINTY,
         super::TESTS,
     ],
@@ -53,7 +55,11 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     let to = arguments.text("to").map(str::to_owned);
     let params = TraceParams {
         symbol: arguments.text("symbol").unwrap_or_default().to_owned(),
-        direction: if arguments.text("direction") == Some("callees") { Direction::Callees } else { Direction::Callers },
+        direction: if arguments.text("direction") == Some("callees") {
+            Direction::Callees
+        } else {
+            Direction::Callers
+        },
         depth: super::depth(arguments, if to.is_some() { PATH_DEPTH } else { defaults.depth }),
         to,
         follow: certainty(arguments, defaults.follow),
@@ -65,8 +71,10 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     let is_about_all = params.direction == Direction::Callers && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(ground.snapshot, ground.files, ground.cancel);
     several::about(&params.symbol, found, |result| {
-        let is_unused = matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
-        let symbols: Vec<SymbolKey> = result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
+        let is_unused =
+            matches!(&result.finding, TraceFinding::Tree(tree) if tree.nodes.is_empty());
+        let symbols: Vec<SymbolKey> =
+            result.also.iter().chain([&result.root]).map(|symbol| symbol.key).collect();
         let answer = Traced { params: params.clone(), result };
         if !is_unused || !is_about_all {
             return Ok(Box::new(answer));

@@ -22,7 +22,10 @@ pub(in crate::server) enum Input {
 }
 
 /// Starts the reader.
-pub(in crate::server) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiver<Input>> {
+pub(in crate::server) fn start(
+    descriptor: OwnedFd,
+    line_bytes: usize,
+) -> io::Result<Receiver<Input>> {
     // One batch in the channel: what waits is bounded by one line of full length and one read, here, there and in the
     // dispatcher's hands.
     let (sender, receiver) = channel(1);
@@ -62,7 +65,9 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
             Err(Errno::IO) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
-        if planted(Fault::ExitAtOversize) && pieces.iter().any(|piece| matches!(piece, Piece::Oversize(_))) {
+        if planted(Fault::ExitAtOversize)
+            && pieces.iter().any(|piece| matches!(piece, Piece::Oversize(_)))
+        {
             return Ok(());
         }
         if planted(Fault::PollBufreader) {

@@ -12,7 +12,11 @@ pub(in crate::server) fn take() -> io::Result<Stream> {
     // Above the three standard numbers, so that closing them later cannot make one of these a standard stream.
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
-    rustix::stdio::dup2_stdin(rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?)?;
+    rustix::stdio::dup2_stdin(rustix::fs::open(
+        "/dev/null",
+        OFlags::RDONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?)?;
     if !planted(Fault::NoFdRedirect) {
         rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     }
@@ -21,7 +25,10 @@ pub(in crate::server) fn take() -> io::Result<Stream> {
 
 /// Waits until a descriptor is ready. For descriptors that the client left in non-blocking mode, after `EAGAIN` only: all
 /// bytes that were read are with the dispatcher already, so nothing can wait in a buffer above this test.
-pub(super) fn wait_until_ready(descriptor: &OwnedFd, events: rustix::event::PollFlags) -> io::Result<()> {
+pub(super) fn wait_until_ready(
+    descriptor: &OwnedFd,
+    events: rustix::event::PollFlags,
+) -> io::Result<()> {
     let mut polled = [rustix::event::PollFd::new(descriptor, events)];
     match rustix::event::poll(&mut polled, None) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
@@ -34,5 +41,6 @@ pub(in crate::server) fn is_abandoned(descriptor: &OwnedFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut polled = [PollFd::new(descriptor, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut polled, Some(&at_once)).is_ok() && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+    poll(&mut polled, Some(&at_once)).is_ok()
+        && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }

@@ -64,7 +64,11 @@ impl SharedOutput {
 impl Output {
     /// Queues one message with its line end. Messages to a client that is gone vanish.
     pub(in crate::server) fn send(&self, frame: Vec<u8>) {
-        debug_assert_eq!(frame.iter().filter(|&&byte| byte == b'\n').count(), 1, "a message is one line");
+        debug_assert_eq!(
+            frame.iter().filter(|&&byte| byte == b'\n').count(),
+            1,
+            "a message is one line"
+        );
         self.shared.update(|state| {
             if !state.broken {
                 state.waiting += frame.len();
@@ -111,7 +115,11 @@ impl Output {
         while !state.ended {
             let before = state.written;
             let timeout;
-            (state, timeout) = self.shared.changed.wait_timeout(state, stall).unwrap_or_else(PoisonError::into_inner);
+            (state, timeout) = self
+                .shared
+                .changed
+                .wait_timeout(state, stall)
+                .unwrap_or_else(PoisonError::into_inner);
             if timeout.timed_out() && state.written == before {
                 return;
             }
@@ -213,7 +221,8 @@ mod tests {
         };
         let client = std::thread::Builder::new().spawn(read).expect("a thread can be started");
         output.finish(Duration::from_secs(30));
-        let bytes = client.join().expect("the client does not panic").expect("the pipe can be read");
+        let bytes =
+            client.join().expect("the client does not panic").expect("the pipe can be read");
         assert_eq!(bytes.len(), 2_000_000);
         assert!(bytes.chunks(100).all(|line| line == frame), "frames are whole");
     }
@@ -233,7 +242,8 @@ mod tests {
         let output = start(write_end, 1 << 20).expect("a thread can be started");
         output.send(b"message\n".to_vec());
         assert!(output.is_abandoned(), "even before anything is written");
-        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().build().expect("a runtime can be built");
         runtime.block_on(async {
             while !output.is_broken() {
                 output.changed().await;

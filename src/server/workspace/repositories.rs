@@ -125,8 +125,17 @@ impl Patience {
 
 impl Repositories {
     /// For one who shares nothing. Nothing is opened or looked at before the first call.
-    pub fn new(config: Result<Config, ConfigError>, root: Option<PathBuf>, patience: Patience) -> Self {
-        let mut repositories = Self::of(&Shared::new(config, PoolSettings::default()), Reach::from(root), patience, || {});
+    pub fn new(
+        config: Result<Config, ConfigError>,
+        root: Option<PathBuf>,
+        patience: Patience,
+    ) -> Self {
+        let mut repositories = Self::of(
+            &Shared::new(config, PoolSettings::default()),
+            Reach::from(root),
+            patience,
+            || {},
+        );
         repositories.named = None;
         repositories
     }
@@ -140,7 +149,13 @@ impl Repositories {
     ) -> Self {
         let chosen = Arc::new(Chosen::new(shared.config.clone(), reach, on_change));
         let session = shared.enter(&chosen);
-        Self { chosen, patience, shared: Arc::clone(shared), session, named: Some(Mutex::default()) }
+        Self {
+            chosen,
+            patience,
+            shared: Arc::clone(shared),
+            session,
+            named: Some(Mutex::default()),
+        }
     }
 
     /// Whether it matters what the client works on.
@@ -178,13 +193,19 @@ impl Repositories {
         }
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
-        let patience = if waits { self.patience } else { Patience { first: Duration::ZERO, renewal: Duration::ZERO } };
-        let mut readiness = self.open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
+        let patience = if waits {
+            self.patience
+        } else {
+            Patience { first: Duration::ZERO, renewal: Duration::ZERO }
+        };
+        let mut readiness = self
+            .open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
             self.chosen.answered_from(&directory, opened.snapshot.identity());
         }
         if let (Some(named), Readiness::Ready(opened)) = (&self.named, &mut readiness) {
-            opened.names_root = !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
+            opened.names_root =
+                !named.lock().unwrap_or_else(PoisonError::into_inner).contains(&directory);
         }
         Ok(readiness)
     }
@@ -192,7 +213,10 @@ impl Repositories {
     /// An answer has said which repository it is about, if it was to.
     pub(in crate::server) fn was_answered(&self, opened: &Opened) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
-            named.lock().unwrap_or_else(PoisonError::into_inner).insert(opened.location.root().to_path_buf());
+            named
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(opened.location.root().to_path_buf());
         }
     }
 
@@ -202,24 +226,44 @@ impl Repositories {
         match self.open(None, true, &About::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
-                Some(stale) => Err(unavailable(&format!("the index does not reflect the files: {stale}"), "ask again")),
+                Some(stale) => Err(unavailable(
+                    &format!("the index does not reflect the files: {stale}"),
+                    "ask again",
+                )),
                 None => Ok(opened.snapshot),
             },
         }
     }
 
-    fn open_at(&self, repository: Repository, question: &Question) -> Result<Readiness, Unavailable> {
+    fn open_at(
+        &self,
+        repository: Repository,
+        question: &Question,
+    ) -> Result<Readiness, Unavailable> {
         let config = self.chosen.config()?;
         let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root);
         let files = Files { root: Root::new(&repository.root), limits: config.limits };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
-            Readiness::Ready(Box::new(Opened { snapshot, files, location, behind, extent, names_root: false }))
+            Readiness::Ready(Box::new(Opened {
+                snapshot,
+                files,
+                location,
+                behind,
+                extent,
+                names_root: false,
+            }))
         };
         let snapshot = match self.pool()?.snapshot(&location, host.cancel()) {
             Err(error) if error.calls_for_build() => {
-                let wait = Wait { patience: patience.first, from_first: false, of_session, changes: None, then: None };
+                let wait = Wait {
+                    patience: patience.first,
+                    from_first: false,
+                    of_session,
+                    changes: None,
+                    then: None,
+                };
                 self.shared.watches.attend(&location, config.limits.threads);
                 let asked = Instant::now();
                 let done = self.await_index(&location, &wait, host)?;
@@ -228,8 +272,10 @@ impl Repositories {
                 }
                 let snapshot = self.snapshot(&location, host.cancel())?;
                 // A run that has begun since reflects the files: no need to compare again.
-                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked) {
-                    let extent = source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
+                if matches!(done, Awaited::Done { begun, is_for_these: true, .. } if begun >= asked)
+                {
+                    let extent =
+                        source::remote_kind(location.root()).map_or(Extent::All, Extent::Remote);
                     return Ok(ready(snapshot, files, None, extent));
                 }
                 snapshot
@@ -292,7 +338,11 @@ impl Repositories {
                     return Ok((snapshot, Some(Behind { changes, cause }), extent));
                 }
                 Err(failure) => {
-                    return Ok((snapshot, Some(Behind { changes, cause: Cause::Failed(failure.what) }), extent));
+                    return Ok((
+                        snapshot,
+                        Some(Behind { changes, cause: Cause::Failed(failure.what) }),
+                        extent,
+                    ));
                 }
             }
         }
@@ -310,7 +360,11 @@ impl Repositories {
             return false;
         }
         let (paths, verified) = (suspects.into_iter().collect(), &self.shared.verified);
-        let Ok(found) = index::compare_some(&paths, &opened.snapshot, &limits, verified, host.cancel()) else { return false };
+        let Ok(found) =
+            index::compare_some(&paths, &opened.snapshot, &limits, verified, host.cancel())
+        else {
+            return false;
+        };
         let changed: Vec<RepoPath> = found.changes.paths().cloned().collect();
         let is_changed = !changed.is_empty();
         self.shared.watches.report(&opened.location, changed);
@@ -319,7 +373,13 @@ impl Repositories {
 
     /// What the stores and index runs of this process are doing.
     pub(in crate::server) fn activity(&self) -> Activity {
-        let stores = self.shared.pool.get().and_then(|pool| pool.as_ref().ok()).map(Pool::counts).unwrap_or_default();
+        let stores = self
+            .shared
+            .pool
+            .get()
+            .and_then(|pool| pool.as_ref().ok())
+            .map(Pool::counts)
+            .unwrap_or_default();
         let runs = self.shared.jobs.current().into_iter().filter_map(|job| {
             let progress = match job.state() {
                 JobState::Running(progress) => report(progress),
@@ -332,14 +392,20 @@ impl Repositories {
             let watched = match watched {
                 Ok(directories) => format!("{directories} directories watched"),
                 Err(reason) => {
-                    format!("not watched, all files are looked at for every question: {}", SafeLine::new(&reason, 300))
+                    format!(
+                        "not watched, all files are looked at for every question: {}",
+                        SafeLine::new(&reason, 300)
+                    )
                 }
             };
             (directory_name(&location), watched)
         });
         let dropped = self.shared.jobs.dropped().into_iter().map(|dropped| {
             let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            (SafeLine::new(&name, 80).to_string(), "removed to make room; built again when it is asked about".to_owned())
+            (
+                SafeLine::new(&name, 80).to_string(),
+                "removed to make room; built again when it is asked about".to_owned(),
+            )
         });
         Activity { stores, runs: runs.collect(), repositories: watches.chain(dropped).collect() }
     }
@@ -353,13 +419,22 @@ impl Repositories {
     }
 
     /// Starts a run, or joins the one under way, and waits for it.
-    fn await_index(&self, location: &Location, wait: &Wait, host: &dyn Host) -> Result<Awaited, Unavailable> {
+    fn await_index(
+        &self,
+        location: &Location,
+        wait: &Wait,
+        host: &dyn Host,
+    ) -> Result<Awaited, Unavailable> {
         let mut may_be_stopped = true;
         loop {
             let job = self.shared.jobs.start_for(location, wait.changes.clone(), wait.then.clone());
             let begun = self.shared.wanted.enter(&job, self.session, wait.of_session);
             host.pause();
-            let state = watch(&job, if wait.from_first { begun } else { Instant::now() } + wait.patience, host);
+            let state = watch(
+                &job,
+                if wait.from_first { begun } else { Instant::now() } + wait.patience,
+                host,
+            );
             let is_wanted = host.resume() && !host.cancel().is_cancelled();
             self.shared.wanted.leave(&job, self.session, is_wanted);
             if !is_wanted {
@@ -368,14 +443,22 @@ impl Repositories {
             let progress = match state {
                 JobState::Done(Ok(outcome)) => {
                     let is_for_these = job.takes_in(wait.changes.as_ref());
-                    return Ok(Awaited::Done { begun: job.begun(), is_for_these, store: outcome.identity() });
+                    return Ok(Awaited::Done {
+                        begun: job.begun(),
+                        is_for_these,
+                        store: outcome.identity(),
+                    });
                 }
                 // Those who wanted it left at the moment when this call came.
-                JobState::Done(Err(error)) if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) => {
+                JobState::Done(Err(error))
+                    if may_be_stopped && matches!(*error, IndexError::Cancelled { .. }) =>
+                {
                     may_be_stopped = false;
                     continue;
                 }
-                JobState::Done(Err(error)) => return Err(unavailable(&error.to_string(), error.hint())),
+                JobState::Done(Err(error)) => {
+                    return Err(unavailable(&error.to_string(), error.hint()));
+                }
                 JobState::Running(progress) => report(progress),
                 JobState::Queued => about_to_start(),
             };
@@ -396,7 +479,8 @@ fn name_of(job: &Job) -> String {
 }
 
 fn directory_name(location: &Location) -> String {
-    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80).to_string()
+    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80)
+        .to_string()
 }
 
 fn about_to_start() -> ProgressReport {
@@ -417,7 +501,10 @@ fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
             JobState::Queued => host.progress(&about_to_start()),
             JobState::Done(_) => {}
         }
-        if matches!(state, JobState::Done(_)) || host.cancel().is_cancelled() || Instant::now() >= until {
+        if matches!(state, JobState::Done(_))
+            || host.cancel().is_cancelled()
+            || Instant::now() >= until
+        {
             return state;
         }
     }
@@ -447,7 +534,9 @@ fn share(phase: Phase) -> (u32, u32) {
 
 fn report(progress: Progress) -> ProgressReport {
     let (begin, end) = share(progress.phase);
-    let within = (u64::from(end - begin) * progress.done.min(progress.total)).checked_div(progress.total).unwrap_or(0);
+    let within = (u64::from(end - begin) * progress.done.min(progress.total))
+        .checked_div(progress.total)
+        .unwrap_or(0);
     let thousandths = begin + u32::try_from(within).unwrap_or(0);
     let message = match progress.total {
         0 => format!("indexing: {} files", progress.phase.word()),
@@ -467,7 +556,11 @@ pub(in crate::server) fn rough(duration: Duration) -> String {
 }
 
 fn store_failed(error: &StoreError) -> Unavailable {
-    let hint = if error.is_cancelled() { "ask again" } else { "check the cache directory: its permissions and its free space" };
+    let hint = if error.is_cancelled() {
+        "ask again"
+    } else {
+        "check the cache directory: its permissions and its free space"
+    };
     unavailable(&error.to_string(), hint)
 }
 

@@ -35,13 +35,22 @@ impl Roots {
     }
 
     /// Takes an answer: no directories if the client has no list. None if it answers nothing that is still of interest.
-    pub(in crate::server) fn answered(&mut self, id: &RequestId, result: Option<&Value>) -> Option<Vec<PathBuf>> {
+    pub(in crate::server) fn answered(
+        &mut self,
+        id: &RequestId,
+        result: Option<&Value>,
+    ) -> Option<Vec<PathBuf>> {
         if self.open.as_ref() != Some(id) {
             return None;
         }
         self.open = None;
         let roots = result.and_then(|result| result.get("roots")?.as_array()).into_iter().flatten();
-        Some(roots.filter_map(|root| directory(root.get("uri")?.as_str()?)).take(MOST_ROOTS).collect())
+        Some(
+            roots
+                .filter_map(|root| directory(root.get("uri")?.as_str()?))
+                .take(MOST_ROOTS)
+                .collect(),
+        )
     }
 }
 
@@ -72,10 +81,17 @@ mod tests {
         roots.ask();
         let result = json!({"roots": [{"uri": "file:///a%20b"}, {"uri": "https://x/"}, {"name": "x"}, {"uri": "file:///c"}]});
         assert_eq!(roots.answered(&id("roots-1"), Some(&result)), None);
-        assert_eq!(roots.answered(&id("roots-2"), Some(&result)), Some(vec!["/a b".into(), "/c".into()]));
+        assert_eq!(
+            roots.answered(&id("roots-2"), Some(&result)),
+            Some(vec!["/a b".into(), "/c".into()])
+        );
         assert_eq!(roots.answered(&id("roots-2"), Some(&result)), None, "it was answered");
         roots.ask();
-        assert_eq!(roots.answered(&id("roots-3"), None), Some(Vec::new()), "the client could not answer");
+        assert_eq!(
+            roots.answered(&id("roots-3"), None),
+            Some(Vec::new()),
+            "the client could not answer"
+        );
     }
 
     #[test]

@@ -65,19 +65,27 @@ pub(in crate::store) struct Packer {
 
 impl Packer {
     /// Takes in the next name; gives a run when it is full.
-    pub(in crate::store) fn add(&mut self, text: &str, symbols: u32, references: u32) -> Option<Vec<u8>> {
+    pub(in crate::store) fn add(
+        &mut self,
+        text: &str,
+        symbols: u32,
+        references: u32,
+    ) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             self.before.clear();
             self.most = 0;
             self.beginning.clear();
             // Letters that take several bytes are left to whoever looks at the names.
-            self.beginning.extend(text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()));
+            self.beginning.extend(
+                text.bytes().take_while(u8::is_ascii).map(|byte| byte.to_ascii_lowercase()),
+            );
         }
         self.most = self.most.max(references);
         let is_same = |(one, other): &(&u8, u8)| **one == other.to_ascii_lowercase();
         let common = self.beginning.iter().zip(text.bytes()).take_while(is_same).count();
         self.beginning.truncate(common);
-        let shared = text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
+        let shared =
+            text.bytes().zip(self.before.bytes()).take_while(|(one, other)| one == other).count();
         put(&mut self.run, shared as u64);
         put(&mut self.run, (text.len() - shared) as u64);
         self.run.extend_from_slice(&text.as_bytes()[shared..]);
@@ -111,7 +119,8 @@ impl Packer {
 
     /// The tops of the runs, packed, and the lists of runs by letters.
     pub(in crate::store) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
-        let mut grams: Vec<_> = self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
+        let mut grams: Vec<_> =
+            self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
         grams.sort_unstable_by_key(|(letters, _)| *letters);
         (self.tops.packed, grams)
     }
@@ -126,7 +135,8 @@ struct Tops {
 
 impl Tops {
     fn add(&mut self, beginning: &[u8], most: u32) {
-        let shared = beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
+        let shared =
+            beginning.iter().zip(&self.before).take_while(|(one, other)| one == other).count();
         put(&mut self.packed, shared as u64);
         put(&mut self.packed, (beginning.len() - shared) as u64);
         self.packed.extend_from_slice(&beginning[shared..]);
@@ -184,7 +194,8 @@ impl Run {
             if entries.len() == RUN as usize {
                 return None;
             }
-            let (shared, added) = (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
+            let (shared, added) =
+                (usize::try_from(take(&mut rest)?).ok()?, usize::try_from(take(&mut rest)?).ok()?);
             if shared > before.len() || added > rest.len() {
                 return None;
             }
@@ -319,8 +330,15 @@ mod tests {
 
     #[test]
     fn what_is_packed_comes_out_and_is_found_by_its_letters() {
-        let mut names: Vec<String> = (0..1_000).map(|number| format!("Name{}_{}é", number % 37, number * 7_919)).collect();
-        names.extend(["".to_owned(), "x".to_owned(), "==".to_owned(), "NAME_1".to_owned(), "name_1".to_owned()]);
+        let mut names: Vec<String> =
+            (0..1_000).map(|number| format!("Name{}_{}é", number % 37, number * 7_919)).collect();
+        names.extend([
+            "".to_owned(),
+            "x".to_owned(),
+            "==".to_owned(),
+            "NAME_1".to_owned(),
+            "name_1".to_owned(),
+        ]);
         names.sort_unstable_by(|one, other| order(one, other));
         let (runs, (tops, grams)) = packed(&names);
         assert_eq!(runs.len(), names.len().div_ceil(RUN as usize));
@@ -328,7 +346,10 @@ mod tests {
         let mut of_runs = names.chunks(RUN as usize).zip(0..);
         visit_tops(&tops, |beginning, most| {
             let (names, run) = of_runs.next().expect("as many tops as runs");
-            assert!(names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)), "{beginning}");
+            assert!(
+                names.iter().all(|name| name.to_ascii_lowercase().starts_with(beginning)),
+                "{beginning}"
+            );
             letters_known += beginning.len();
             assert_eq!(most as usize, (run * RUN as usize + names.len() - 1) * 31);
         })
@@ -338,10 +359,19 @@ mod tests {
         for packed in &runs {
             let run = Run::read(packed).expect("a run");
             for entry in (0..run.len()).map(|place| run.entry(place).expect("a name")) {
-                assert_eq!((entry.symbols, entry.references), (out.len() as u32 % 7 + 1, out.len() as u32 * 31));
-                let before = out.last().filter(|_| !out.len().is_multiple_of(RUN as usize)).map_or("", String::as_str);
+                assert_eq!(
+                    (entry.symbols, entry.references),
+                    (out.len() as u32 % 7 + 1, out.len() as u32 * 31)
+                );
+                let before = out
+                    .last()
+                    .filter(|_| !out.len().is_multiple_of(RUN as usize))
+                    .map_or("", String::as_str);
                 assert!(before.is_char_boundary(entry.shared) || !entry.text.is_ascii());
-                assert_eq!(before.as_bytes()[..entry.shared], entry.text.as_bytes()[..entry.shared]);
+                assert_eq!(
+                    before.as_bytes()[..entry.shared],
+                    entry.text.as_bytes()[..entry.shared]
+                );
                 out.push(entry.text.to_owned());
             }
         }
@@ -349,9 +379,12 @@ mod tests {
         for (number, name) in names.iter().enumerate() {
             for part in [&name[..], name.get(2..8).unwrap_or_default()] {
                 for letters in grams_of(&part.to_ascii_uppercase()) {
-                    let place = grams.binary_search_by_key(&letters, |(letters, _)| *letters).expect("the letters are known");
+                    let place = grams
+                        .binary_search_by_key(&letters, |(letters, _)| *letters)
+                        .expect("the letters are known");
                     let mut is_listed = false;
-                    visit_list(&grams[place].1, |run| is_listed |= run == number as u32 / RUN).expect("a list");
+                    visit_list(&grams[place].1, |run| is_listed |= run == number as u32 / RUN)
+                        .expect("a list");
                     assert!(is_listed, "{name}: {part}");
                 }
             }
@@ -366,7 +399,11 @@ mod tests {
         }
         assert_eq!(Run::read(&[5, 1, b'a', 1, 0]), None, "nothing is shared with nothing");
         assert_eq!(Run::read(&[0, 1, 0xff, 1, 0]), None, "no text");
-        assert_eq!(Run::read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]), None, "no text, though the letters would be one");
+        assert_eq!(
+            Run::read(&[0, 2, b'a', 0xc3, 1, 0, 0, 1, 0xa9, 1, 0]),
+            None,
+            "no text, though the letters would be one"
+        );
         let long = [[0, 1, b'a', 1, 0].as_slice(), &[1, 0, 1, 0].repeat(RUN as usize)].concat();
         assert_eq!(Run::read(&long), None, "more names than a run has");
         let run = Run::read(&long[..long.len() - 4]).expect("as many as it may have");

@@ -31,7 +31,8 @@ pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(failed(&error)),
     };
-    let refused = |why: String| Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
+    let refused =
+        |why: String| Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
     if found.uid() != ROOT && found.uid() != rustix::process::geteuid().as_raw() {
         return refused(format!("it belongs to user {}", found.uid()));
     }
@@ -44,7 +45,8 @@ pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
 /// Makes the directory of a repository's stores, and those above it that are missing, for this user alone. One that an earlier
 /// version has made for others to read as well is closed to them; the directory above it may have other things in it, and stays.
 pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
-    let failed = |error: io::Error| StoreError::from_io("creating store directory", directory, &error);
+    let failed =
+        |error: io::Error| StoreError::from_io("creating store directory", directory, &error);
     if let Some(cache) = directory.parent() {
         check(cache)?;
     }
@@ -56,7 +58,8 @@ pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
     }
     // One that its owner has made read-only is meant to be read.
     if found.mode() & 0o200 != 0 && found.mode() & FOR_OTHERS != 0 {
-        fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700)).map_err(failed)?;
+        fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700))
+            .map_err(failed)?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::model::graph::FileStamp;
 use crate::model::{
-    Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind, Verdict, Visibility,
+    Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind,
+    Verdict, Visibility,
 };
 
 /// Declares keys: ids of rows, valid within one generation.

@@ -3,7 +3,9 @@
 //! Integers and interned names; the ids of a file's symbols and sites are consecutive, so that no index by file is needed
 //! for them. Change anything here, in `views` or in the vocabularies, and `FORMAT` goes up: older files are passed over.
 
-use crate::model::{ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility};
+use crate::model::{
+    ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility,
+};
 
 /// Version of everything that is in a store file.
 pub const FORMAT: u32 = 7;
@@ -106,7 +108,10 @@ pub(in crate::store) mod file_flags {
 /// The words of `model`'s vocabularies: (id in table `word`, word). A vocabulary's words stand at its base plus their number;
 /// the views of `views` use the same bases.
 pub(in crate::store) fn words() -> impl Iterator<Item = (i64, &'static str)> {
-    fn numbered(base: i64, words: impl Iterator<Item = &'static str>) -> impl Iterator<Item = (i64, &'static str)> {
+    fn numbered(
+        base: i64,
+        words: impl Iterator<Item = &'static str>,
+    ) -> impl Iterator<Item = (i64, &'static str)> {
         (base..).zip(words)
     }
     numbered(100, SymbolKind::ALL.iter().map(|value| value.word()))

@@ -17,8 +17,7 @@ impl Statement {
 /// Settings of a connection that reads. What a statement sorts stays in memory: `sandbox` counts it there, and no file is made that
 /// nobody sees. Nothing is mapped: a file that gets shorter, or a disk that fails, below a mapping ends the process, and below a read
 /// it is an error. Questions to the index of Django take as long either way with this much of a cache.
-pub(in crate::store) const READER_SETTINGS: &str =
-    "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
+pub(in crate::store) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
 /// Settings of the connection that builds a file which nobody can see yet: a crash leaves a leftover, not a store.
 pub(in crate::store) const WRITER_SETTINGS: &str = "
@@ -29,7 +28,8 @@ PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 pub(in crate::store) const SETTLE: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Settings of a file that is about to be read while others may change it.
-pub(in crate::store) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
+pub(in crate::store) const SHARED_SETTINGS: &str =
+    "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
 /// Settings of the connection that changes a store in place. A transaction that a loss of power takes back leaves the state
 /// before it. What is written goes to the log; it is carried over to the store when nobody waits.
@@ -229,8 +229,11 @@ mod tests {
     }
 
     fn plan(connection: &Connection, text: &str) -> Vec<String> {
-        let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {text}")).expect("it was prepared before");
-        let rows = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
+        let mut explain = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {text}"))
+            .expect("it was prepared before");
+        let rows =
+            explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<_, _>>();
         rows.expect("a plan is text")
     }
 
@@ -251,7 +254,9 @@ mod tests {
     fn no_statement_is_parsed_again_for_another_value() {
         let connection = fresh();
         crate::store::read::connection::configure(&connection).expect("settings of readers");
-        for (name, statement) in ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT")) {
+        for (name, statement) in
+            ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT"))
+        {
             let mut prepared = connection.prepare(statement.text()).expect(name);
             for value in [1, 2, 3] {
                 for parameter in 1..=prepared.parameter_count() {
@@ -267,7 +272,8 @@ mod tests {
     fn views_have_the_columns_that_are_documented() {
         let connection = fresh();
         for view in VIEWS {
-            let statement = connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
+            let statement =
+                connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
             let columns: Vec<&str> = statement.column_names().collect();
             let documented: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
             assert_eq!(columns, documented, "{}", view.name);

@@ -40,8 +40,12 @@ pub fn make_room(cache: &Path, bytes: u64, keep: &Location) -> Result<Vec<Droppe
         }
         let is_kept = tenant.location.directory() == keep.directory() || tenant.bytes == 0;
         // The lock stays where it is: a second one beside it would let two write.
-        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten() else { continue };
-        let root = known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
+        let Some(lock) = (!is_kept).then(|| tenant.location.lock(Duration::ZERO).ok()).flatten()
+        else {
+            continue;
+        };
+        let root =
+            known_root(&tenant.location).unwrap_or_else(|| tenant.location.root().to_path_buf());
         lock.remove_all();
         taken -= tenant.bytes;
         dropped.push(Dropped { root, bytes: tenant.bytes });
@@ -87,7 +91,11 @@ pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
 
 fn tenants(cache: &Path) -> Result<Vec<Tenant>, StoreError> {
     let measured = locations(cache)?.into_iter().map(|location| {
-        let used = location.lock_path().metadata().and_then(|lock| lock.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+        let used = location
+            .lock_path()
+            .metadata()
+            .and_then(|lock| lock.modified())
+            .unwrap_or(SystemTime::UNIX_EPOCH);
         Tenant { bytes: location.bytes(), used, location }
     });
     Ok(measured.collect())

@@ -36,7 +36,9 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
         }
         // One that cannot be read is no store to start from.
         let Ok(candidate) = likeness(other, &has) else { continue };
-        if candidate.of_ten >= OF_TEN && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten) {
+        if candidate.of_ten >= OF_TEN
+            && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
+        {
             best = Some(candidate);
         }
     }
@@ -81,7 +83,8 @@ fn settle(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
-    let is_busy: bool = connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
+    let is_busy: bool =
+        connection.query_row(statements::SETTLE, [], |row| row.get(0)).map_err(failed)?;
     if is_busy {
         let detail = "it is being read in an earlier state";
         return Err(StoreError::new(StoreErrorKind::Locked, "copying store", store, detail));
@@ -102,7 +105,9 @@ fn take_over(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), Sto
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;
         connection.execute_batch(statements::WRITER_SETTINGS)?;
-        connection.prepare(statements::SET_ROOT.text())?.execute(params![location.root().as_os_str().as_bytes()])?;
+        connection
+            .prepare(statements::SET_ROOT.text())?
+            .execute(params![location.root().as_os_str().as_bytes()])?;
         connection.execute_batch(statements::SHARED_SETTINGS)?;
         connection.close().map_err(|(_, error)| error)
     };

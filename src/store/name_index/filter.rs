@@ -73,7 +73,9 @@ impl Sieve {
 
     /// The names of a run that are wanted.
     pub(super) fn pick(&self, run: &Run) -> NameBits {
-        let every = NameBits::MAX.checked_shr(RUN - u32::try_from(run.len()).unwrap_or(RUN)).unwrap_or_default();
+        let every = NameBits::MAX
+            .checked_shr(RUN - u32::try_from(run.len()).unwrap_or(RUN))
+            .unwrap_or_default();
         let mut picked = 0;
         for parts in &self.alternatives {
             let mut with_all = every;
@@ -85,7 +87,8 @@ impl Sieve {
             }
             picked |= with_all;
         }
-        self.beginnings.iter().fold(picked, |picked, beginning| picked | names_with(run, beginning)) & every
+        self.beginnings.iter().fold(picked, |picked, beginning| picked | names_with(run, beginning))
+            & every
     }
 }
 
@@ -112,21 +115,33 @@ mod tests {
         for (wanted, expected) in [
             (NameParts::every(), names.as_slice()),
             (NameParts::none(), &[]),
-            (NameParts::none().or_all_of(["USER"]), &["GetUser", "getUserName", "set_user", "user", "username"]),
-            (NameParts::none().or_all_of(["user", "et", "user"]), &["GetUser", "getUserName", "set_user"]),
+            (
+                NameParts::none().or_all_of(["USER"]),
+                &["GetUser", "getUserName", "set_user", "user", "username"],
+            ),
+            (
+                NameParts::none().or_all_of(["user", "et", "user"]),
+                &["GetUser", "getUserName", "set_user"],
+            ),
             (NameParts::none().or_all_of(["e"]).or_all_of(["none"]), &names[1..]),
             (NameParts::none().or_all_of(["öß"]), &["Größe"]),
             (NameParts::none().or_all_of(["rset"]), &[]),
             (NameParts::none().or_beginning_with("GETUSER"), &["GetUser", "getUserName"]),
             (
-                NameParts::none().or_beginning_with("set").or(NameParts::none().or_all_of(["ername"])),
+                NameParts::none()
+                    .or_beginning_with("set")
+                    .or(NameParts::none().or_all_of(["ername"])),
                 &["getUserName", "set_user", "username"],
             ),
             (NameParts::none().or_beginning_with(""), &names),
         ] {
             let picked = Sieve::new(&wanted).pick(&run);
-            let picked: Vec<&str> =
-                names.iter().enumerate().filter(|(at, _)| picked >> at & 1 == 1).map(|(_, name)| *name).collect();
+            let picked: Vec<&str> = names
+                .iter()
+                .enumerate()
+                .filter(|(at, _)| picked >> at & 1 == 1)
+                .map(|(_, name)| *name)
+                .collect();
             assert_eq!(picked, expected, "{wanted:?}");
         }
     }

@@ -96,7 +96,12 @@ impl Store {
                 Some(error) => return Err(error),
                 None => {
                     let detail = "there is no store of this repository yet";
-                    return Err(StoreError::new(StoreErrorKind::Missing, "opening store", location.directory(), detail));
+                    return Err(StoreError::new(
+                        StoreErrorKind::Missing,
+                        "opening store",
+                        location.directory(),
+                        detail,
+                    ));
                 }
             }
         }
@@ -200,17 +205,31 @@ impl Store {
             Some(reader) => reader,
             None => Reader::open(&self.path)?,
         };
-        let failed = |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
+        let failed =
+            |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
         // The transaction begins with the first read: number and rows are of one state.
-        let meta = crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
+        let meta =
+            crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
         if meta.identity.uid != self.meta.identity.uid {
             let detail = "the file was replaced while it was open";
-            return Err(StoreError::new(StoreErrorKind::Missing, "reading store", &self.path, detail));
+            return Err(StoreError::new(
+                StoreErrorKind::Missing,
+                "reading store",
+                &self.path,
+                detail,
+            ));
         }
         reader.control.set_cancel(Some(cancel.clone()));
         let (reading, asked) = (Cell::default(), RefCell::default());
-        Ok(Snapshot { reader: Some(reader), meta, store: Arc::clone(self), reading, asked, _lease: None })
+        Ok(Snapshot {
+            reader: Some(reader),
+            meta,
+            store: Arc::clone(self),
+            reading,
+            asked,
+            _lease: None,
+        })
     }
 
     /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
@@ -264,16 +283,21 @@ impl Reader {
         // A deleted store is an error, not an empty file in its place: nothing is created.
         Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
             // To share a store takes files beside it. Where nobody may make them, it is read without.
-            let cannot_share = matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
+            let cannot_share =
+                matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
             match cannot_share.then(|| keep_writers_away(path)).flatten() {
-                Some(lock) => Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock)).map_err(|_| error),
+                Some(lock) => {
+                    Self::open_as(&as_it_is(path), OpenFlags::SQLITE_OPEN_URI, Some(lock))
+                        .map_err(|_| error)
+                }
                 None => Err(error),
             }
         })
     }
 
     fn open_as(path: &Path, more: OpenFlags, alone: Option<File>) -> Result<Self, StoreError> {
-        let failed = |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
+        let failed =
+            |error: rusqlite::Error| StoreError::from_sqlite("opening store", path, &error);
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         let mut connection = Connection::open_with_flags(path, flags).map_err(failed)?;
         let control = Arc::new(Control::default());
@@ -303,8 +327,11 @@ fn keep_writers_away(path: &Path) -> Option<File> {
 fn as_it_is(path: &Path) -> PathBuf {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
     let bytes = path.as_os_str().as_bytes().iter();
-    let name: String =
-        bytes.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    let name: String = bytes
+        .map(
+            |byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") },
+        )
+        .collect();
     PathBuf::from(format!("file:{name}?immutable=1"))
 }
 
@@ -337,7 +364,9 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         return wrong(StoreErrorKind::Corrupt, format!("{bytes} bytes are no store"));
     }
     file.read_exact(&mut header).map_err(io)?;
-    let number = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    let number = |at: usize| {
+        u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
     if !header.starts_with(b"SQLite format 3\0") {
         return wrong(StoreErrorKind::Foreign, "it is no SQLite file".to_owned());
     }
@@ -345,7 +374,10 @@ fn check_header(path: &Path) -> Result<u64, StoreError> {
         return wrong(StoreErrorKind::Foreign, "it belongs to another application".to_owned());
     }
     if number(60) != FORMAT {
-        return wrong(StoreErrorKind::OtherVersion, format!("its format is {}, ours is {FORMAT}", number(60)));
+        return wrong(
+            StoreErrorKind::OtherVersion,
+            format!("its format is {}, ours is {FORMAT}", number(60)),
+        );
     }
     let page_size = match u32::from(header[16]) << 8 | u32::from(header[17]) {
         1 => 65_536,

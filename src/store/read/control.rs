@@ -140,7 +140,11 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
     let is_view = |name: &str| VIEWS.iter().any(|view| view.name.eq_ignore_ascii_case(name));
     match context.action {
         AuthAction::Select | AuthAction::Recursive => Ok(()),
-        AuthAction::Read { table_name, .. } if is_view(table_name) || context.accessor.is_some_and(is_view) => Ok(()),
+        AuthAction::Read { table_name, .. }
+            if is_view(table_name) || context.accessor.is_some_and(is_view) =>
+        {
+            Ok(())
+        }
         // A table of a view from which no column is needed: SQLite says this without naming the view. There is nothing to see
         // but how many rows it has.
         AuthAction::Read { column_name: "", .. } => Ok(()),
@@ -148,7 +152,12 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
             let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
             Err(format!("`{table_name}` is no documented view; there are {}", known.join(", ")))
         }
-        AuthAction::Function { function_name } if !function_name.eq_ignore_ascii_case("load_extension") => Ok(()),
-        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed".to_owned()),
+        AuthAction::Function { function_name }
+            if !function_name.eq_ignore_ascii_case("load_extension") =>
+        {
+            Ok(())
+        }
+        _ => Err("only SELECT, WITH ... SELECT and VALUES over the documented views are allowed"
+            .to_owned()),
     }
 }

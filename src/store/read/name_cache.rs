@@ -24,7 +24,8 @@ pub(in crate::store) struct KeptNames {
 
 impl Default for KeptNames {
     fn default() -> Self {
-        let (runs, lists) = (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
+        let (runs, lists) =
+            (Mutex::new(LruCache::new(KEPT_RUNS)), Mutex::new(LruCache::new(KEPT_LISTS)));
         Self { tops: OnceLock::new(), runs, lists }
     }
 }
@@ -84,8 +85,10 @@ impl NameRuns {
 
     pub(in crate::store) fn iter(&self) -> impl Iterator<Item = usize> {
         let in_word = |(at, bits): (usize, &u64)| {
-            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| Some(bits & (bits - 1)).filter(|bits| *bits != 0))
-                .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
+            std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| {
+                Some(bits & (bits - 1)).filter(|bits| *bits != 0)
+            })
+            .map(move |bits| at * 64 + bits.trailing_zeros() as usize)
         };
         self.bits.iter().enumerate().flat_map(in_word)
     }

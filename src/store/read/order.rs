@@ -42,7 +42,11 @@ pub struct KeyOrder {
 impl KeyOrder {
     /// The place of a file.
     pub fn file(&self, file: FileKey) -> FileRank {
-        if file.0 <= self.last_file { FileRank(file.0, 0) } else { self.added.get(&file).copied().unwrap_or_default() }
+        if file.0 <= self.last_file {
+            FileRank(file.0, 0)
+        } else {
+            self.added.get(&file).copied().unwrap_or_default()
+        }
     }
 
     /// The place of a symbol of a file.

@@ -54,10 +54,17 @@ impl PathTable {
     fn add(&mut self, key: FileKey, mark: FileMark<'_>, symbols: Range<u32>) {
         // A store whose paths take 4 GB has no more files that could be told apart here.
         let Ok(start) = u32::try_from(self.text.len()) else { return };
-        self.files.push(PathEntry { start, key, symbols, language: mark.language, test: mark.test });
+        self.files.push(PathEntry {
+            start,
+            key,
+            symbols,
+            language: mark.language,
+            test: mark.test,
+        });
         self.text.push_str(mark.path);
         self.text.push(END);
-        self.folded.extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
+        self.folded
+            .extend(self.text.as_bytes()[start as usize..].iter().map(u8::to_ascii_lowercase));
     }
 
     /// The path of a file.
@@ -127,18 +134,23 @@ mod tests {
             let mark = FileMark { path, language: Some(LanguageKey(key)), test: key == 4 };
             table.add(FileKey(key), mark, key * 10..key * 10 + 5);
         }
-        let mark = |key, path, test| Some(FileMark { path, language: Some(LanguageKey(key)), test });
+        let mark =
+            |key, path, test| Some(FileMark { path, language: Some(LanguageKey(key)), test });
         assert_eq!(table.mark(FileKey(4)), mark(4, "src/src/b.x", true));
         assert_eq!(table.mark(FileKey(12)), mark(12, "lib/Größe.x", false));
         assert_eq!([0, 5, 99].map(|key| table.mark(FileKey(key))), [None; 3]);
         assert_eq!(table.path(FileKey(9)), Some("a.x"));
         assert_eq!(table.path(FileKey(12)), Some("lib/Größe.x"));
         assert_eq!(table.path(FileKey(5)), None);
-        let keys = |found: Vec<(FileKey, &str)>| found.into_iter().map(|(key, _)| key.0).collect::<Vec<_>>();
+        let keys = |found: Vec<(FileKey, &str)>| {
+            found.into_iter().map(|(key, _)| key.0).collect::<Vec<_>>()
+        };
         assert_eq!(keys(table.ending_with("a.x")), [3, 9]);
         assert_eq!(keys(table.ending_with("src/b.x")), [4]);
         assert_eq!(keys(table.ending_with("src")), [0; 0]);
-        let keys = |part: &str| table.with_part(part).into_iter().map(|(key, _)| key.0).collect::<Vec<_>>();
+        let keys = |part: &str| {
+            table.with_part(part).into_iter().map(|(key, _)| key.0).collect::<Vec<_>>()
+        };
         assert_eq!(keys("SRC"), [3, 4], "each once");
         assert_eq!(keys("x"), [3, 4, 9, 12]);
         assert_eq!(keys("src/a"), [3]);

@@ -133,19 +133,29 @@ impl Pool {
     }
 
     /// A pool that opens with `opener` and goes by `clock`.
-    pub fn with(settings: PoolSettings, opener: Arc<dyn Opener>, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    pub fn with(
+        settings: PoolSettings,
+        opener: Arc<dyn Opener>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, StoreError> {
         let state = Mutex::new(PoolState::new(settings.capacity.max(1)));
         let shared = Arc::new(SharedPool { settings, opener, clock, state, wake: Condvar::new() });
         let seen = Arc::clone(&shared);
         let timer = Builder::new()
             .name("store-timer".to_owned())
             .spawn(move || seen.run_timer())
-            .map_err(|error| StoreError::from_io("starting the timer of", Path::new("open stores"), &error))?;
+            .map_err(|error| {
+            StoreError::from_io("starting the timer of", Path::new("open stores"), &error)
+        })?;
         Ok(Self { shared, timer: Some(timer) })
     }
 
     /// The newest state of a repository's store, for one question. The store stays open until the snapshot is dropped.
-    pub fn snapshot(&self, location: &Location, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
+    pub fn snapshot(
+        &self,
+        location: &Location,
+        cancel: &CancelToken,
+    ) -> Result<Snapshot, StoreError> {
         let mut attempt = 1;
         loop {
             let lease = self.lease(location, cancel)?;
@@ -167,7 +177,8 @@ impl Pool {
     /// else's opening.
     pub fn lease(&self, location: &Location, cancel: &CancelToken) -> Result<Lease, StoreError> {
         if planted(Fault::EvictInLoop) {
-            let victims = self.shared.lock().take_idle(self.shared.clock.now(), self.shared.settings.idle);
+            let victims =
+                self.shared.lock().take_idle(self.shared.clock.now(), self.shared.settings.idle);
             self.shared.close(victims);
         }
         let newest = self.shared.opener.newest(location);
@@ -183,7 +194,12 @@ impl Pool {
                 }
                 if planted(Fault::FirstCallerOpens) && cancel.is_cancelled() {
                     let detail = "cancelled while it was being opened";
-                    return Err(StoreError::new(StoreErrorKind::Cancelled, "opening store", location.directory(), detail));
+                    return Err(StoreError::new(
+                        StoreErrorKind::Cancelled,
+                        "opening store",
+                        location.directory(),
+                        detail,
+                    ));
                 }
                 pilot.fly()?
             }
@@ -193,7 +209,14 @@ impl Pool {
             }
         };
         let shared = Arc::clone(&self.shared);
-        Ok(Lease { guard: Arc::new(LeaseGuard { shared, location: location.clone(), entry, store: Some(store) }) })
+        Ok(Lease {
+            guard: Arc::new(LeaseGuard {
+                shared,
+                location: location.clone(),
+                entry,
+                store: Some(store),
+            }),
+        })
     }
 
     /// Closes a repository's store, at once or when its last lease ends.
@@ -222,7 +245,10 @@ impl Drop for Pool {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("settings", &self.shared.settings).field("counts", &self.counts()).finish()
+        f.debug_struct("Pool")
+            .field("settings", &self.shared.settings)
+            .field("counts", &self.counts())
+            .finish()
     }
 }
 
@@ -254,7 +280,10 @@ impl SharedPool {
                 // Nothing to close: no reason to wake up.
                 self.wake.wait(state).unwrap_or_else(PoisonError::into_inner)
             } else {
-                self.wake.wait_timeout(state, self.settings.sweep).unwrap_or_else(PoisonError::into_inner).0
+                self.wake
+                    .wait_timeout(state, self.settings.sweep)
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .0
             };
             let victims = state.take_idle(self.clock.now(), self.settings.idle);
             let spare = state.take_spare();
@@ -300,10 +329,14 @@ impl Pilot<'_> {
         self.land(result)
     }
 
-    fn land(&mut self, result: Result<Store, StoreError>) -> Result<(EntryId, Arc<Store>), StoreError> {
+    fn land(
+        &mut self,
+        result: Result<Store, StoreError>,
+    ) -> Result<(EntryId, Arc<Store>), StoreError> {
         self.landed = true;
         let now = self.shared.clock.now();
-        let (landing, victims) = self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
+        let (landing, victims) =
+            self.shared.lock().land(self.location, &self.flight, self.newest, result, now);
         self.shared.wake.notify_all();
         self.shared.close(victims);
         landing
@@ -314,7 +347,12 @@ impl Drop for Pilot<'_> {
     fn drop(&mut self) {
         if !self.landed {
             let detail = "opening it failed unexpectedly";
-            let error = StoreError::new(StoreErrorKind::Other, "opening store", self.location.directory(), detail);
+            let error = StoreError::new(
+                StoreErrorKind::Other,
+                "opening store",
+                self.location.directory(),
+                detail,
+            );
             // The one who is unwinding has no use for the outcome; the others have been told.
             let _ = self.land(Err(error));
         }

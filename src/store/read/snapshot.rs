@@ -7,12 +7,14 @@ use rusqlite::types::FromSql;
 use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
-use crate::model::{Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict};
+use crate::model::{
+    Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, SymbolKind, Verdict,
+};
 use crate::store::format::columns::{Mark, Traits, bits, unpack_signature};
 use crate::store::format::error::StoreError;
 use crate::store::format::rows::{
-    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget,
-    SymbolHead, SymbolKey, SymbolRow,
+    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
+    SiteKey, SiteRow, SiteTarget, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::store::format::schema::file_flags;
 use crate::store::format::statements::{self, Statement};
@@ -71,17 +73,31 @@ impl Snapshot {
     /// The files in a directory and in those below it, by path.
     pub fn files_below(&self, directory: &RepoPath) -> Result<Vec<FileRow>, StoreError> {
         // Between `directory/` and what follows it: the character after the slash.
-        self.all(statements::FILES_BELOW, [format!("{directory}/"), format!("{directory}0")], file_row)
+        self.all(
+            statements::FILES_BELOW,
+            [format!("{directory}/"), format!("{directory}0")],
+            file_row,
+        )
     }
 
     /// Hands to `visit` the words of every file that has symbols or may have them (see `model::words`), until it says stop by false.
-    pub fn visit_file_words(&self, mut visit: impl FnMut(FileKey, &[u8]) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::FILE_WORDS, [], |row| Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?)))
+    pub fn visit_file_words(
+        &self,
+        mut visit: impl FnMut(FileKey, &[u8]) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statements::FILE_WORDS, [], |row| {
+            Ok(visit(FileKey(row.get(0)?), row.get_ref(1)?.as_blob()?))
+        })
     }
 
     /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it says stop by false.
-    pub fn visit_file_edges(&self, mut visit: impl FnMut(FileKey, FileKey, u32) -> bool) -> Result<(), StoreError> {
-        self.visit(statements::FILE_EDGES, [], |row| Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?)))
+    pub fn visit_file_edges(
+        &self,
+        mut visit: impl FnMut(FileKey, FileKey, u32) -> bool,
+    ) -> Result<(), StoreError> {
+        self.visit(statements::FILE_EDGES, [], |row| {
+            Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?))
+        })
     }
 
     /// The files that one uses, with numbers of sites and imports.
@@ -116,7 +132,9 @@ impl Snapshot {
 
     /// The name of the symbol of a key, and the symbol around it.
     pub fn named_inside(&self, key: SymbolKey) -> Result<Option<NamedInside>, StoreError> {
-        let read = |row: &Row<'_>| Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) });
+        let read = |row: &Row<'_>| {
+            Ok(NamedInside { name: row.get(0)?, container: optional(row, 1)?.map(SymbolKey) })
+        };
         self.one(statements::NAME_AND_CONTAINER, [key.0], read)
     }
 
@@ -127,11 +145,20 @@ impl Snapshot {
 
     /// The symbols of a file, in order of their start.
     pub fn symbols_of(&self, file: &FileRow) -> Result<Vec<SymbolRow>, StoreError> {
-        self.all(statements::SYMBOLS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_row)
+        self.all(
+            statements::SYMBOLS_BETWEEN,
+            [file.first_symbol, file.first_symbol + file.symbols],
+            symbol_row,
+        )
     }
 
     /// The symbols of a file that have one of these lines, or their name on one, in order of their start.
-    pub fn symbols_at(&self, file: &FileRow, first_line: u32, last_line: u32) -> Result<Vec<SymbolRow>, StoreError> {
+    pub fn symbols_at(
+        &self,
+        file: &FileRow,
+        first_line: u32,
+        last_line: u32,
+    ) -> Result<Vec<SymbolRow>, StoreError> {
         let range = [file.first_symbol, file.first_symbol + file.symbols, first_line, last_line];
         self.all(statements::SYMBOLS_AT, range, symbol_row)
     }
@@ -142,8 +169,14 @@ impl Snapshot {
     }
 
     /// The symbols of a kind written directly inside another.
-    pub fn kinds_in(&self, container: SymbolKey, kind: SymbolKind) -> Result<Vec<SymbolKey>, StoreError> {
-        self.all(statements::KINDS_IN, [container.0, u32::from(kind as u8)], |row| row.get(0).map(SymbolKey))
+    pub fn kinds_in(
+        &self,
+        container: SymbolKey,
+        kind: SymbolKind,
+    ) -> Result<Vec<SymbolKey>, StoreError> {
+        self.all(statements::KINDS_IN, [container.0, u32::from(kind as u8)], |row| {
+            row.get(0).map(SymbolKey)
+        })
     }
 
     /// What ranking needs of the symbols that have a name.
@@ -153,17 +186,29 @@ impl Snapshot {
 
     /// What ranking needs of the symbols of a file.
     pub fn symbol_heads_of(&self, file: &FileRow) -> Result<Vec<SymbolHead>, StoreError> {
-        self.all(statements::SYMBOL_HEADS_BETWEEN, [file.first_symbol, file.first_symbol + file.symbols], symbol_head)
+        self.all(
+            statements::SYMBOL_HEADS_BETWEEN,
+            [file.first_symbol, file.first_symbol + file.symbols],
+            symbol_head,
+        )
     }
 
     /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until it says stop by false.
-    pub fn visit_heads_between(&self, keys: Range<u32>, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+    pub fn visit_heads_between(
+        &self,
+        keys: Range<u32>,
+        visit: impl FnMut(SymbolHead, &str) -> bool,
+    ) -> Result<(), StoreError> {
         self.visit_named_heads(statements::NAMED_HEADS_BETWEEN, [keys.start, keys.end], visit)
     }
 
     /// Hands what ranking needs of the symbols written directly inside another, and their names, to `visit`, until it says stop
     /// by false.
-    pub fn visit_heads_in(&self, container: SymbolKey, visit: impl FnMut(SymbolHead, &str) -> bool) -> Result<(), StoreError> {
+    pub fn visit_heads_in(
+        &self,
+        container: SymbolKey,
+        visit: impl FnMut(SymbolHead, &str) -> bool,
+    ) -> Result<(), StoreError> {
         self.visit_named_heads(statements::NAMED_HEADS_IN, [container.0], visit)
     }
 
@@ -178,7 +223,11 @@ impl Snapshot {
 
     /// The sites of a file, in order of place.
     pub fn sites_of(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
-        self.all(statements::SITES_BETWEEN, [file.first_site, file.first_site + file.sites], site_row)
+        self.all(
+            statements::SITES_BETWEEN,
+            [file.first_site, file.first_site + file.sites],
+            site_row,
+        )
     }
 
     /// A site with those of its file that are at most `distance` sites away, in order of place.
@@ -203,7 +252,11 @@ impl Snapshot {
     }
 
     /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place, until it says stop by false.
-    pub fn visit_sites_to(&self, symbol: SymbolKey, mut visit: impl FnMut(SiteRow) -> bool) -> Result<(), StoreError> {
+    pub fn visit_sites_to(
+        &self,
+        symbol: SymbolKey,
+        mut visit: impl FnMut(SiteRow) -> bool,
+    ) -> Result<(), StoreError> {
         let (state, kept) = (self.identity(), self.store().kept_sites());
         if let Some(sites) = kept.get(state, symbol) {
             sites.iter().cloned().all(visit);
@@ -256,7 +309,13 @@ impl Snapshot {
     }
 
     /// Runs one statement of a stranger over the documented views. The error is a sentence for whoever wrote it.
-    pub fn run_sql(&self, statement: &str, rows: usize, bytes: usize, time: Duration) -> Result<SqlOutcome, String> {
+    pub fn run_sql(
+        &self,
+        statement: &str,
+        rows: usize,
+        bytes: usize,
+        time: Duration,
+    ) -> Result<SqlOutcome, String> {
         self.timed(|| sandbox::run(self, statement, SqlBounds { rows, bytes, time }))
     }
 
@@ -307,7 +366,8 @@ impl Snapshot {
             }
             Ok(())
         };
-        self.timed(run).map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
+        self.timed(run)
+            .map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
 }
 
@@ -362,7 +422,10 @@ fn traits(row: &Row<'_>, at: usize) -> rusqlite::Result<Traits> {
 fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
     let Traits { visibility, kind, flags } = traits(row, 4)?;
     let start = position(row, 8)?;
-    let below = |at: usize| row.get::<_, i64>(at).map(|lines| u32::try_from(i64::from(start.line) + lines).unwrap_or(u32::MAX));
+    let below = |at: usize| {
+        row.get::<_, i64>(at)
+            .map(|lines| u32::try_from(i64::from(start.line) + lines).unwrap_or(u32::MAX))
+    };
     let start_byte: u32 = row.get(12)?;
     let length: u32 = row.get(13)?;
     let name_text: Box<str> = row.get(3)?;
@@ -409,7 +472,8 @@ fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
     let target = match (optional::<i64>(row, 6)?, mark.verdict) {
         (None, _) => SiteTarget::None,
         (Some(target), verdict) => {
-            let key = u32::try_from(target.unsigned_abs()).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
+            let key = u32::try_from(target.unsigned_abs())
+                .map_err(|_| rusqlite::Error::IntegralValueOutOfRange(6, target))?;
             match verdict {
                 Verdict::Ambiguous => SiteTarget::Candidates(key),
                 Verdict::External => SiteTarget::External(NameKey(key)),
@@ -443,10 +507,18 @@ fn import_row(row: &Row<'_>) -> rusqlite::Result<ImportRow> {
 }
 
 fn relation_row(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
-    Ok(RelationRow { kind: word(row, 0, RelationKind::from_number)?, from: SymbolKey(row.get(1)?), to: SymbolKey(row.get(2)?) })
+    Ok(RelationRow {
+        kind: word(row, 0, RelationKind::from_number)?,
+        from: SymbolKey(row.get(1)?),
+        to: SymbolKey(row.get(2)?),
+    })
 }
 
 fn problem_row(row: &Row<'_>) -> rusqlite::Result<ProblemRow> {
-    let problem = Problem { kind: word(row, 1, ProblemKind::from_number)?, first_line: row.get(2)?, last_line: row.get(3)? };
+    let problem = Problem {
+        kind: word(row, 1, ProblemKind::from_number)?,
+        first_line: row.get(2)?,
+        last_line: row.get(3)?,
+    };
     Ok(ProblemRow { file: FileKey(row.get(0)?), problem })
 }

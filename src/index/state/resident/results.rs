@@ -42,12 +42,15 @@ impl Resident {
         results: Vec<(usize, Resolved)>,
     ) -> TakenRows {
         let mut taken = TakenRows::default();
-        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) = Default::default();
-        let is_changed = |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
+        let (mut spoken, mut homes): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
+            Default::default();
+        let is_changed =
+            |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
         let mut results: BTreeMap<usize, Resolved> = results.into_iter().collect();
         let facts: BTreeMap<usize, (Arc<FileFacts>, Shared)> =
             facts.into_iter().map(|(place, facts, shared)| (place, (facts, shared))).collect();
-        let places: BTreeSet<usize> = results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
+        let places: BTreeSet<usize> =
+            results.keys().copied().chain(changed.iter().map(|file| file.0 as usize)).collect();
         let mut now = Vec::with_capacity(places.len());
         for place in places {
             let key = self.tables.key(id(place));
@@ -56,7 +59,10 @@ impl Resident {
             let mut found = FileResolution::default();
             match (results.remove(&place), facts.get(&place)) {
                 (Some(Resolved { mut resolution, asked }), Some((of_file, shared))) => {
-                    if planted(Fault::ShiftedAnswers) && is_changed(place) && !resolution.sites.is_empty() {
+                    if planted(Fault::ShiftedAnswers)
+                        && is_changed(place)
+                        && !resolution.sites.is_empty()
+                    {
                         resolution.sites.rotate_right(1);
                     }
                     let known = known_file(&self.tables, id(place), &resolution, asked);
@@ -80,7 +86,8 @@ impl Resident {
             spoken.insert(key, std::mem::take(&mut found.relations));
             now.push((place, old, found));
         }
-        let gone: Vec<u32> = had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
+        let gone: Vec<u32> =
+            had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
         for key in gone {
             let old = self.found(key);
             homes.extend(self.homes(&old.relations, &[]));
@@ -143,7 +150,12 @@ impl Resident {
             homes
         };
         let (was, is) = (by_home(was), by_home(is));
-        let homes: BTreeSet<FileId> = was.keys().chain(is.keys()).copied().filter(|home| was.get(home) != is.get(home)).collect();
+        let homes: BTreeSet<FileId> = was
+            .keys()
+            .chain(is.keys())
+            .copied()
+            .filter(|home| was.get(home) != is.get(home))
+            .collect();
         homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
     }
 

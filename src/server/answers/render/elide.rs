@@ -79,10 +79,19 @@ mod tests {
     #[test]
     fn a_container_is_written_once_in_a_row() {
         let mut elision = Elision::below("a.x");
-        let entries =
-            [("a.x", "C", "f"), ("a.x", "C", "g"), ("b.x", "C", "f"), ("a.x", "D", "h"), ("a.x", "", "i"), ("a.x", "D", "j")];
+        let entries = [
+            ("a.x", "C", "f"),
+            ("a.x", "C", "g"),
+            ("b.x", "C", "f"),
+            ("a.x", "D", "h"),
+            ("a.x", "", "i"),
+            ("a.x", "D", "j"),
+        ];
         let entries = entries.map(|(path, container, name)| elision.entry(path, container, name));
         assert_eq!(entries, ["C.f", ".g", "C.f", "D.h", "i", "D.j"]);
-        assert_eq!(["f", "g"].map(|name| elision.entry("src/Parser.x", "Parser", name)), [".f", ".g"]);
+        assert_eq!(
+            ["f", "g"].map(|name| elision.entry("src/Parser.x", "Parser", name)),
+            [".f", ".g"]
+        );
     }
 }

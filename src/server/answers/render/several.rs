@@ -28,7 +28,8 @@ pub(in crate::server) fn about<T>(
     answer: impl FnMut(T) -> Result<Box<dyn Answer>, QueryError>,
 ) -> Result<Box<dyn Answer>, QueryError> {
     let Meanings { answers, others } = meanings;
-    let mut parts: Vec<Box<dyn Answer>> = answers.into_iter().map(answer).collect::<Result<_, _>>()?;
+    let mut parts: Vec<Box<dyn Answer>> =
+        answers.into_iter().map(answer).collect::<Result<_, _>>()?;
     if parts.len() == 1 && others.is_empty() {
         return Ok(parts.swap_remove(0));
     }
@@ -54,7 +55,11 @@ impl Answer for Several {
             shown += 1;
         }
         let mut groups = Groups::inline(page.room().saturating_sub(OTHERS.len() + 1));
-        let listed = self.others.iter().take_while(|symbol| groups.add(&path(&symbol.path).to_string(), &place(symbol))).count();
+        let listed = self
+            .others
+            .iter()
+            .take_while(|symbol| groups.add(&path(&symbol.path).to_string(), &place(symbol)))
+            .count();
         if listed > 0 {
             page.add(OTHERS);
         }
@@ -69,7 +74,8 @@ impl Answer for Several {
     }
 
     fn json(&self) -> Value {
-        let others: Vec<Value> = self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
+        let others: Vec<Value> =
+            self.others.iter().map(|symbol| json!(symbol.full_name())).collect();
         json!({"meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(), "others": others})
     }
 

@@ -25,7 +25,10 @@ impl Answer for ShowResult {
         }
         if !rest.is_empty() {
             let names: Vec<&str> = rest.iter().map(String::as_str).take(8).collect();
-            page.omit(format!("… no room for {}: {RAISE}, or show them by themselves", names.join(", ")));
+            page.omit(format!(
+                "… no room for {}: {RAISE}, or show them by themselves",
+                names.join(", ")
+            ));
         }
         format!("{whole} of {} · {CONTENT}", plural(self.items.len() as u64, "target"))
     }
@@ -39,7 +42,12 @@ impl Answer for ShowResult {
     }
 
     fn is_empty(&self) -> bool {
-        self.items.iter().all(|item| matches!(item.outcome, Err(QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. })))
+        self.items.iter().all(|item| {
+            matches!(
+                item.outcome,
+                Err(QueryError::NoSuchSymbol { .. } | QueryError::NoSuchPath { .. })
+            )
+        })
     }
 }
 
@@ -79,8 +87,11 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     }
     let next = excerpt.first_line as usize + fitting;
     let last = excerpt.first_line as usize + body.len() - 1;
-    let more =
-        format!("… {} more lines: show `{}:{next}-{last}`", body.len() - fitting, SafeLine::new(excerpt.path.as_str(), 60));
+    let more = format!(
+        "… {} more lines: show `{}:{next}-{last}`",
+        body.len() - fitting,
+        SafeLine::new(excerpt.path.as_str(), 60)
+    );
     page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
 }
 

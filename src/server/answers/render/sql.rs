@@ -21,7 +21,9 @@ impl Answer for SqlResult {
     fn render(&self, page: &mut Page) -> String {
         let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
         page.add(&columns.join(" | "));
-        let shown = page.add_all(self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")));
+        let shown = page.add_all(
+            self.rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")),
+        );
         page.left_out(shown, self.total.number(), "rows", &format!("{RAISE}, or {MORE}"));
         if let Some(reason) = stopped(self) {
             page.omit(reason);
@@ -38,7 +40,8 @@ impl Answer for SqlResult {
     /// as far as they fit, and says the same about them.
     fn structured(&self, room: usize, freshness: &str) -> Option<Value> {
         let columns: Vec<String> = self.columns.iter().map(|name| column(name)).collect();
-        let mut left = room.saturating_sub(FRAME + columns.iter().map(|column| column.len() + 3).sum::<usize>());
+        let mut left = room
+            .saturating_sub(FRAME + columns.iter().map(|column| column.len() + 3).sum::<usize>());
         let mut rows = Vec::new();
         for row in &self.rows {
             let row = Value::Array(row.iter().map(typed).collect());

@@ -78,8 +78,11 @@ fn sql_value(value: &SqlValue) -> Value {
 
 /// The answer of `status`.
 pub(in crate::server) fn status(result: &StatusResult) -> Value {
-    let skipped: Map<String, Value> =
-        result.skipped.iter().map(|skipped| (skipped.reason.word().to_owned(), json!(skipped.files))).collect();
+    let skipped: Map<String, Value> = result
+        .skipped
+        .iter()
+        .map(|skipped| (skipped.reason.word().to_owned(), json!(skipped.files)))
+        .collect();
     json!({
         "root": result.root.to_string_lossy(),
         "uid": format!("{:016x}", result.identity.uid),

@@ -76,7 +76,11 @@ pub(super) trait Peer: Send + Sync {
     /// Connects if it must, and lists the tools.
     fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
     /// Asks.
-    fn call(&self, question: &UpstreamQuestion, caller: &dyn Caller) -> Result<Value, UpstreamError>;
+    fn call(
+        &self,
+        question: &UpstreamQuestion,
+        caller: &dyn Caller,
+    ) -> Result<Value, UpstreamError>;
     /// What it calls itself.
     fn title(&self) -> Option<String>;
     /// Tells it something, if it is connected.
@@ -198,7 +202,12 @@ impl Name {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
         let ends = given.bytes().last().is_some_and(|last| last.is_ascii_alphanumeric());
-        if begins && ends && given.len() <= NAME && given.bytes().all(fits) && !given.contains(BETWEEN) {
+        if begins
+            && ends
+            && given.len() <= NAME
+            && given.bytes().all(fits)
+            && !given.contains(BETWEEN)
+        {
             return Ok(Self(given.to_owned()));
         }
         Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
@@ -229,7 +238,9 @@ impl Bell {
             rung = match until.map(|until| until.saturating_duration_since(Instant::now())) {
                 None => self.changed.wait(rung).unwrap_or_else(PoisonError::into_inner),
                 Some(left) if left.is_zero() => break,
-                Some(left) => self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0,
+                Some(left) => {
+                    self.changed.wait_timeout(rung, left).unwrap_or_else(PoisonError::into_inner).0
+                }
             };
         }
         if of_interest(&rung) {
@@ -251,7 +262,9 @@ impl Registry {
     pub(super) fn add(&self, name: &Name, target: Target) -> Result<(), RegistryError> {
         let epoch = self.0.enter(name, target)?;
         let (inner, named) = (Arc::clone(&self.0), name.clone());
-        let keeper = std::thread::Builder::new().name(format!("keeper-{name}")).spawn(move || inner.keep(&named, epoch));
+        let keeper = std::thread::Builder::new()
+            .name(format!("keeper-{name}"))
+            .spawn(move || inner.keep(&named, epoch));
         match keeper {
             Ok(keeper) => {
                 if let Some(seat) = self.0.lock().seats.get_mut(name) {
@@ -280,7 +293,12 @@ impl Registry {
             if left.is_zero() {
                 return;
             }
-            table = self.0.attempted.wait_timeout(table, left).unwrap_or_else(PoisonError::into_inner).0;
+            table = self
+                .0
+                .attempted
+                .wait_timeout(table, left)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
         }
     }
 }
@@ -321,7 +339,8 @@ impl Inner {
         table.next_epoch += 1;
         let epoch = table.next_epoch;
         let (serving, connecting, trouble, keeper, bell) = (None, None, None, None, Arc::default());
-        let seat = Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
+        let seat =
+            Seat { target, epoch, serving, connecting, trouble, attempted: false, bell, keeper };
         table.seats.insert(name.clone(), seat);
         table.publish();
         Ok(epoch)
@@ -329,7 +348,13 @@ impl Inner {
 
     /// The life of a keeper.
     fn keep(&self, name: &Name, epoch: u64) {
-        let Some(bell) = self.lock().seats.get(name).filter(|seat| seat.epoch == epoch).map(|seat| Arc::clone(&seat.bell)) else {
+        let Some(bell) = self
+            .lock()
+            .seats
+            .get(name)
+            .filter(|seat| seat.epoch == epoch)
+            .map(|seat| Arc::clone(&seat.bell))
+        else {
             return;
         };
         let (mut failures, mut number) = (0, 0);
@@ -396,19 +421,35 @@ impl Inner {
     }
 
     /// Looks at a seat, or changes it, if it still is what it was.
-    fn seat<T>(&self, name: &Name, epoch: u64, look: impl FnOnce(&mut Seat) -> T) -> Result<T, RegistryError> {
+    fn seat<T>(
+        &self,
+        name: &Name,
+        epoch: u64,
+        look: impl FnOnce(&mut Seat) -> T,
+    ) -> Result<T, RegistryError> {
         let mut table = self.lock();
         let seat = table.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
         seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
     /// Lists, then admits. Gives what was served before by another connection, which its caller closes.
-    fn take_in(&self, name: &Name, epoch: u64, peer: &Arc<dyn Peer>) -> Result<Option<Arc<Serving>>, RegistryError> {
-        let listing = peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
+    fn take_in(
+        &self,
+        name: &Name,
+        epoch: u64,
+        peer: &Arc<dyn Peer>,
+    ) -> Result<Option<Arc<Serving>>, RegistryError> {
+        let listing =
+            peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
         let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
         // Its tools are those of this program: they are asked through ours.
-        let checked = if is_own_kind { tools::Checked::default() } else { tools::check(name.as_str(), &listing) };
-        let serving = Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
+        let checked = if is_own_kind {
+            tools::Checked::default()
+        } else {
+            tools::check(name.as_str(), &listing)
+        };
+        let serving =
+            Arc::new(Serving { peer: Arc::clone(peer), tools: checked.tools, is_own_kind });
         let (old, is_other) = self.lock().admit(name, epoch, &serving, checked.missing)?;
         if is_other {
             (self.on_change)();
@@ -441,13 +482,20 @@ impl Table {
         missing: Option<String>,
     ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
         // What is replaced counts neither as room that is taken nor as names that are.
-        let others = || self.seats.iter().filter(|(other, _)| *other != name).filter_map(|(_, seat)| seat.serving.as_ref());
+        let others = || {
+            self.seats
+                .iter()
+                .filter(|(other, _)| *other != name)
+                .filter_map(|(_, seat)| seat.serving.as_ref())
+        };
         let taken: usize = others().map(|other| other.tools.len()).sum();
         let tools = serving.tools.len();
         if taken + tools > MOST_TOOLS {
             return Err(RegistryError::TooManyTools { name: name.clone(), tools });
         }
-        let is_taken = |tool: &ForeignTool| others().any(|other| other.tools.iter().any(|known| known.merged == tool.merged));
+        let is_taken = |tool: &ForeignTool| {
+            others().any(|other| other.tools.iter().any(|known| known.merged == tool.merged))
+        };
         if serving.tools.iter().any(is_taken) {
             return Err(RegistryError::Collision(name.clone()));
         }
@@ -455,7 +503,9 @@ impl Table {
         let seat = seat.ok_or_else(|| RegistryError::Gone(name.clone()))?;
         let known = seat.serving.as_ref();
         let is_other = known.map_or(&[][..], |known| &known.tools) != serving.tools;
-        let is_same = !is_other && seat.trouble == missing && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
+        let is_same = !is_other
+            && seat.trouble == missing
+            && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
         if is_same {
             return Ok((None, false));
         }

@@ -5,7 +5,9 @@ use super::{Caller, Owner, UpstreamQuestion};
 use crate::faults::{self, Fault, planted};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::Piece;
-use crate::server::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::server::jsonrpc::message::{
+    self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError,
+};
 use crate::server::jsonrpc::requests;
 use crate::server::peers::ChildProcess;
 use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
@@ -199,10 +201,13 @@ impl Connection {
         if caller.is_some() {
             params["_meta"]["progressToken"] = Value::from(id);
         }
-        let message = json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
+        let message =
+            json!({"jsonrpc": "2.0", "id": id, "method": question.method, "params": params});
         self.output.send(format!("{message}\n").into_bytes());
         let woken = Arc::clone(&waiting);
-        let _hook = caller.map(|caller| caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true)));
+        let _hook = caller.map(|caller| {
+            caller.cancel().on_cancel(move || woken.update(|news| news.cancelled = true))
+        });
         let end = wait(&waiting, caller, until);
         self.state().calls.remove(&id);
         if matches!(end, Err(NoResult::Cancelled | NoResult::TimedOut)) {
@@ -264,7 +269,8 @@ impl Connection {
         let line = match piece {
             Piece::Line(line) => line,
             Piece::Oversize(prefix) => {
-                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id)) {
+                if let Some(waiting) = message::id_in_prefix(&prefix).and_then(|id| self.leave(&id))
+                {
                     waiting.end(answered("the answer is longer than a message may be"));
                     return Taken::Message;
                 }
@@ -295,7 +301,9 @@ impl Connection {
             Message::Request(request) => self.answer(&request),
             Message::Notification { method, params } => match &*method {
                 "notifications/progress" => self.on_progress(&Value::Object(params)),
-                _ if method.ends_with("_changed") || method.ends_with("/updated") => self.owner.changed(&method),
+                _ if method.ends_with("_changed") || method.ends_with("/updated") => {
+                    self.owner.changed(&method)
+                }
                 _ => {}
             },
             Message::Invalid(..) | Message::Batch(_) => return self.unmeaning(),
@@ -323,10 +331,12 @@ impl Connection {
     fn on_progress(&self, params: &Value) {
         let id = params["progressToken"].as_u64();
         let waiting = id.and_then(|id| self.state().calls.get(&id).cloned());
-        let (done, total) = (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
+        let (done, total) =
+            (params["progress"].as_f64().unwrap_or(0.0), params["total"].as_f64().unwrap_or(0.0));
         let share = if total > 0.0 { (done / total).clamp(0.0, 0.999) } else { 0.0 };
         if let Some(waiting) = waiting {
-            let message = params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
+            let message =
+                params["message"].as_str().unwrap_or_default().chars().take(QUOTED).collect();
             waiting.update(|news| news.progress = Some(((share * 1000.0) as u32, message)));
         }
     }
@@ -336,7 +346,8 @@ impl Connection {
         let answer = match &*request.method {
             "ping" => Ok("{}".to_owned()),
             "roots/list" => {
-                let roots: Vec<Value> = self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
+                let roots: Vec<Value> =
+                    self.owner.roots().into_iter().map(|uri| json!({"uri": uri})).collect();
                 Ok(json!({"roots": roots}).to_string())
             }
             _ => Err(RpcError::new(METHOD_NOT_FOUND, "method not found")),
@@ -386,11 +397,17 @@ fn is_stopped(result: &Value) -> bool {
 fn error_of(error: &Value) -> NoResult {
     let message = error["message"].as_str().unwrap_or_default();
     let end = message.floor_char_boundary(MESSAGE);
-    NoResult::Answered { code: error["code"].as_i64().unwrap_or_default(), message: message[..end].to_owned() }
+    NoResult::Answered {
+        code: error["code"].as_i64().unwrap_or_default(),
+        message: message[..end].to_owned(),
+    }
 }
 
 fn answered(message: &str) -> Result<Value, NoResult> {
-    Err(NoResult::Answered { code: i64::from(message::INTERNAL_ERROR), message: message.to_owned() })
+    Err(NoResult::Answered {
+        code: i64::from(message::INTERNAL_ERROR),
+        message: message.to_owned(),
+    })
 }
 
 /// Waits for the end of a call, and passes on what comes before.
@@ -409,7 +426,9 @@ fn wait(waiting: &Waiting, caller: Option<&dyn Caller>, until: Instant) -> Resul
             news = waiting.news.lock().unwrap_or_else(PoisonError::into_inner);
             continue;
         }
-        let Some(left) = until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero()) else {
+        let Some(left) =
+            until.checked_duration_since(Instant::now()).filter(|left| !left.is_zero())
+        else {
             return Err(NoResult::TimedOut);
         };
         news = waiting.changed.wait_timeout(news, left).unwrap_or_else(PoisonError::into_inner).0;

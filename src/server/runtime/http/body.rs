@@ -70,19 +70,25 @@ pub(super) async fn read(
             let before = line.capacity();
             line.reserve(data.len());
             if let Some(grown) = line.capacity().checked_sub(before).filter(|&grown| grown > 0) {
-                let more =
-                    budget.take(grown).ok_or((StatusCode::SERVICE_UNAVAILABLE, "busy: too many messages are on their way"))?;
+                let more = budget.take(grown).ok_or((
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "busy: too many messages are on their way",
+                ))?;
                 match &mut share {
                     Some(share) => share.merge(more),
                     None => share = Some(more),
                 }
             }
             // Line ends are blanks between the parts of a message: within text they are escaped.
-            line.extend(data.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }));
+            line.extend(
+                data.iter().map(|&byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { byte }),
+            );
         }
         Ok(())
     };
-    timeout(within, collect).await.map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the message does not come"))??;
+    timeout(within, collect)
+        .await
+        .map_err(|_| (StatusCode::REQUEST_TIMEOUT, "the message does not come"))??;
     Ok((line, share))
 }
 

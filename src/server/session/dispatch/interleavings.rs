@@ -21,7 +21,12 @@ struct Immediate;
 
 impl Tools for Immediate {
     fn call(&self, _: &'static Tool, _: &Arguments, _: &dyn Host) -> Reply {
-        Reply { text: "done".to_owned(), outcome: Outcome::Found, structured: None, marks: Marks::default() }
+        Reply {
+            text: "done".to_owned(),
+            outcome: Outcome::Found,
+            structured: None,
+            marks: Marks::default(),
+        }
     }
 }
 
@@ -79,14 +84,25 @@ impl Stage {
 
     /// Waits until every thread that was started has said that it has ended, and keeps that to itself.
     fn gather(&mut self) {
-        let in_table = self.dispatcher.requests.all().filter(|(_, work)| matches!(work, Work::Call(call) if call.has_thread()));
+        let in_table = self
+            .dispatcher
+            .requests
+            .all()
+            .filter(|(_, work)| matches!(work, Work::Call(call) if call.has_thread()));
         let alive = in_table.count() + self.dispatcher.lingering.len();
         while self.threads.len() < alive {
-            let end = self.dispatcher.events.blocking_recv().expect("the dispatcher keeps a sender");
-            let Event::Finished(ticket, _) = end else { unreachable!("these tools do nothing but end") };
+            let end =
+                self.dispatcher.events.blocking_recv().expect("the dispatcher keeps a sender");
+            let Event::Finished(ticket, _) = end else {
+                unreachable!("these tools do nothing but end")
+            };
             self.threads.push(Thread { ticket, end, paused: false, permit: None });
         }
-        assert_eq!(self.threads.len(), alive, "every thread is known to the dispatcher until it has ended");
+        assert_eq!(
+            self.threads.len(),
+            alive,
+            "every thread is known to the dispatcher until it has ended"
+        );
     }
 
     fn take(&mut self, step: Step) {
@@ -115,7 +131,8 @@ impl Stage {
                     Some(permit) => permit.try_recv() != Err(TryRecvError::Empty),
                     None => !thread.paused,
                 };
-                let free: Vec<usize> = (0..self.threads.len()).filter(|&at| is_free(&self.threads[at])).collect();
+                let free: Vec<usize> =
+                    (0..self.threads.len()).filter(|&at| is_free(&self.threads[at])).collect();
                 if let Some(&chosen) = free.get(at % free.len().max(1)) {
                     let thread = self.threads.swap_remove(chosen);
                     self.dispatcher.on_event(thread.end);
@@ -124,14 +141,19 @@ impl Stage {
             Step::Pause(at) => {
                 self.gather();
                 let count = self.threads.len().max(1);
-                if let Some(thread) = self.threads.get_mut(at % count).filter(|thread| !thread.paused) {
+                if let Some(thread) =
+                    self.threads.get_mut(at % count).filter(|thread| !thread.paused)
+                {
                     thread.paused = true;
                     self.dispatcher.on_event(Event::Paused(thread.ticket));
                 }
             }
             Step::Resume(at) => {
-                let mut waiting: Vec<&mut Thread> =
-                    self.threads.iter_mut().filter(|thread| thread.paused && thread.permit.is_none()).collect();
+                let mut waiting: Vec<&mut Thread> = self
+                    .threads
+                    .iter_mut()
+                    .filter(|thread| thread.paused && thread.permit.is_none())
+                    .collect();
                 let count = waiting.len().max(1);
                 if let Some(thread) = waiting.get_mut(at % count) {
                     let (sender, permit) = sync_channel(1);

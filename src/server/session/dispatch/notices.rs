@@ -15,7 +15,8 @@ impl Dispatcher {
     /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
     pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
         if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
-            let reason = format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
+            let reason =
+                format!("{MOST_SUBSCRIPTIONS} subscriptions are open already: cancel one first");
             return self.answer(ticket, Err(RpcError::new(INTERNAL_ERROR, reason)));
         }
         self.output.send(wanted.acknowledged(&id));
@@ -77,7 +78,8 @@ impl Dispatcher {
         if !std::mem::take(&mut self.resources_untold) {
             return;
         }
-        let negotiated = self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
+        let negotiated =
+            self.session.wanted().into_iter().flat_map(|wanted| wanted.notifications(None));
         let asked = self.subscriptions().flat_map(|(id, wanted)| wanted.notifications(Some(id)));
         for frame in negotiated.chain(asked) {
             self.output.send(frame);
@@ -91,7 +93,8 @@ impl Dispatcher {
             self.tell_at.get_or_insert_with(|| Instant::now() + self.limits.change_interval);
             return;
         }
-        let negotiated = self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
+        let negotiated =
+            self.session.wanted().map(|wanted| wanted.tools_notification(None)).into_iter();
         let asked = self.subscriptions().map(|(id, wanted)| wanted.tools_notification(Some(id)));
         for frame in negotiated.chain(asked).flatten() {
             self.output.send(frame);

@@ -33,7 +33,10 @@ struct Sessions {
 
 impl Shared {
     /// Nothing is opened or looked at before the first call.
-    pub(in crate::server) fn new(config: Result<Config, ConfigError>, stores: PoolSettings) -> Arc<Self> {
+    pub(in crate::server) fn new(
+        config: Result<Config, ConfigError>,
+        stores: PoolSettings,
+    ) -> Arc<Self> {
         let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
         let known = config.as_ref().ok();
         let limits = known.map(|config| config.limits).unwrap_or_default();

@@ -28,7 +28,12 @@ impl WantedRuns {
         // Runs that are over are known to nobody else.
         waited.retain(|entry| Weak::strong_count(&entry.run) > 0);
         let known = waited.iter().position(|entry| entry.is(job)).unwrap_or_else(|| {
-            waited.push(Waited { run: Arc::downgrade(job), begun: Instant::now(), waiting: 0, sessions: BTreeSet::new() });
+            waited.push(Waited {
+                run: Arc::downgrade(job),
+                begun: Instant::now(),
+                waiting: 0,
+                sessions: BTreeSet::new(),
+            });
             waited.len() - 1
         });
         waited[known].waiting += 1;
@@ -56,10 +61,15 @@ impl WantedRuns {
 
     /// A session has ended. Stops the runs that only it wanted.
     pub(super) fn forget(&self, session: u64) {
-        let left =
-            |entry: &mut Waited| entry.sessions.remove(&session) && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex));
-        let unwanted: Vec<Arc<Job>> =
-            self.lock().iter_mut().filter_map(|entry| left(entry).then(|| entry.run.upgrade())?).collect();
+        let left = |entry: &mut Waited| {
+            entry.sessions.remove(&session)
+                && (entry.is_unwanted() || planted(Fault::SessionOwnsIndex))
+        };
+        let unwanted: Vec<Arc<Job>> = self
+            .lock()
+            .iter_mut()
+            .filter_map(|entry| left(entry).then(|| entry.run.upgrade())?)
+            .collect();
         for job in unwanted {
             job.cancel();
         }

@@ -116,9 +116,11 @@ impl Watches {
             Known::Reported(paths, _, extent) if paths.is_empty() => {
                 return Ok((ChangeSet::Some { touched: Vec::new(), gone: Vec::new() }, extent));
             }
-            Known::Reported(paths, looked, extent) => {
-                (index::compare_some(&paths, snapshot, limits, verified, cancel)?, looked, Some((paths, extent)))
-            }
+            Known::Reported(paths, looked, extent) => (
+                index::compare_some(&paths, snapshot, limits, verified, cancel)?,
+                looked,
+                Some((paths, extent)),
+            ),
         };
         let Comparison { changes, seen, rules } = found;
         let extent = self.kept.with(location, |repository| {
@@ -183,12 +185,21 @@ impl Watches {
     }
 
     /// What is known now, with everything that has happened up to now.
-    fn known(&self, location: &Location, store: Identity, limits: &config::Limits, cancel: &CancelToken) -> Known {
+    fn known(
+        &self,
+        location: &Location,
+        store: Identity,
+        limits: &config::Limits,
+        cancel: &CancelToken,
+    ) -> Known {
         self.attend(location, limits.threads);
         self.begin_again(location, limits.threads);
         let nothing = Known::Nothing { watched: false };
-        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else { return nothing };
-        let hints = look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
+        let Some(Senses { mut watch, rules, mut files }) = self.take(location, store) else {
+            return nothing;
+        };
+        let hints =
+            look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
         let known = self.kept.with(location, |repository| {
             if let Some(files) = files {
                 repository.files.put(files);
@@ -220,15 +231,20 @@ impl Watches {
         let asked = Instant::now();
         loop {
             let turn = self.turns.count();
-            let taken = self.kept.with(location, |repository| match std::mem::replace(&mut repository.watch, Slot::Away) {
-                Slot::Here(watch) => {
-                    let files = repository.is_known(store).then(|| repository.files.take_for(asked)).flatten();
-                    Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
-                }
-                Slot::Away => None,
-                other => {
-                    repository.watch = other;
-                    Some(None)
+            let taken = self.kept.with(location, |repository| {
+                match std::mem::replace(&mut repository.watch, Slot::Away) {
+                    Slot::Here(watch) => {
+                        let files = repository
+                            .is_known(store)
+                            .then(|| repository.files.take_for(asked))
+                            .flatten();
+                        Some(Some(Senses { watch, rules: Arc::clone(&repository.rules), files }))
+                    }
+                    Slot::Away => None,
+                    other => {
+                        repository.watch = other;
+                        Some(None)
+                    }
                 }
             })?;
             if let Some(taken) = taken {
@@ -242,7 +258,11 @@ impl Watches {
 
     /// Looks at all files on a thread of its own, if that was not done lately. What is found there, the next question looks at.
     fn sweep_aside(&self, location: &Location) {
-        let Some(mut files) = self.kept.with(location, |repository| repository.files.take_when_due()).flatten() else { return };
+        let Some(mut files) =
+            self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
+        else {
+            return;
+        };
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
             // One thread: nobody waits for it.
@@ -260,7 +280,10 @@ impl Watches {
 
     /// Watches what is there now, if the directory that was watched is gone and another one is under its path.
     fn begin_again(&self, location: &Location, threads: usize) {
-        let is_gone = self.kept.with(location, |repository| matches!(repository.watch, Slot::Gone(_))).unwrap_or(false);
+        let is_gone = self
+            .kept
+            .with(location, |repository| matches!(repository.watch, Slot::Gone(_)))
+            .unwrap_or(false);
         let claim = |repository: &mut Repository| match repository.watch {
             Slot::Gone(_) => {
                 repository.watch = Slot::Coming;
@@ -268,7 +291,10 @@ impl Watches {
             }
             _ => false,
         };
-        if is_gone && DirectoryId::of(location.root()).is_some() && self.kept.with(location, claim) == Some(true) {
+        if is_gone
+            && DirectoryId::of(location.root()).is_some()
+            && self.kept.with(location, claim) == Some(true)
+        {
             self.begin(location, threads);
         }
     }
@@ -281,7 +307,8 @@ impl Watches {
             if let Err(error) = &made {
                 tracing::warn!(%error, "a repository is not watched");
             }
-            let slot = made.map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
+            let slot = made
+                .map_or_else(|error| Slot::without(&error), |watch| Slot::Here(Box::new(watch)));
             kept.with(&own, |repository| repository.watch = slot);
         };
         if let Err(error) = Builder::new().name("watch-start".to_owned()).spawn(make) {
@@ -329,7 +356,9 @@ impl Slot {
     fn without(error: &WatchError) -> Self {
         match error {
             WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),
-            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => Self::None(error.to_string()),
+            WatchError::Limit { .. } | WatchError::Remote { .. } | WatchError::System { .. } => {
+                Self::None(error.to_string())
+            }
         }
     }
 }
@@ -352,7 +381,8 @@ impl Turns {
             if left.is_zero() {
                 return false;
             }
-            ended = self.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
+            ended =
+                self.changed.wait_timeout(ended, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
@@ -361,7 +391,8 @@ impl Turns {
 impl Repository {
     /// Whether all that can differ between a state of the store and the files was reported.
     fn is_known(&self, store: Identity) -> bool {
-        let known = self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
+        let known =
+            self.known.is_some_and(|(known, looked)| known == store && looked.elapsed() < TRUSTED);
         known && !self.reported.everything
     }
 

@@ -57,7 +57,12 @@ impl Flight {
             if cancel.is_cancelled() {
                 progress.waiting -= 1;
                 let detail = "cancelled while it was being opened";
-                break Err(StoreError::new(StoreErrorKind::Cancelled, "opening store", location.directory(), detail));
+                break Err(StoreError::new(
+                    StoreErrorKind::Cancelled,
+                    "opening store",
+                    location.directory(),
+                    detail,
+                ));
             }
             progress = self.landed.wait(progress).unwrap_or_else(PoisonError::into_inner);
         };

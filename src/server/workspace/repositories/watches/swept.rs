@@ -40,7 +40,13 @@ pub(super) struct TakenFiles {
 impl Swept {
     /// The files of a whole comparison that began at this time.
     pub(super) fn new(sweep: Sweep, begun: Instant) -> Self {
-        Self { count: sweep.len(), sweep: Some(sweep), added: Vec::new(), begun: Some(begun), looked: Some(begun) }
+        Self {
+            count: sweep.len(),
+            sweep: Some(sweep),
+            added: Vec::new(),
+            begun: Some(begun),
+            looked: Some(begun),
+        }
     }
 
     /// Adds files that were compared later.
