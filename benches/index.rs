@@ -1,9 +1,11 @@
-//! What indexing a directory costs, beside the floor: parsing the same files and nothing else, in the same run.
+//! What indexing a directory costs, beside the floor: parsing the same files and nothing else, in
+//! the same run.
 //!
 //!     cargo bench --bench index -- [DIRECTORY]
 //!
-//! Each of the two runs in a process of its own, so that CPU time and peak memory are its own. The store goes to a temporary
-//! directory. Nothing is printed before what was computed has been checked.
+//! Each of the two runs in a process of its own, so that CPU time and peak memory are its own. The
+//! store goes to a temporary directory. Nothing is printed before what was computed has been
+//! checked.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -117,7 +119,8 @@ fn child(what: &str, root: &Path, list: &Path, cache: &Path) -> Outcome<Figures>
     Ok(figures)
 }
 
-/// The whole pipe into a new store, as `cograph index` runs it. Leaves the list of the files that it parsed, with their languages.
+/// The whole pipe into a new store, as `cograph index` runs it. Leaves the list of the files that
+/// it parsed, with their languages.
 fn measure_index(root: &Path, list: &Path, cache: &Path) -> Outcome<()> {
     let start = Instant::now();
     let limits = Config::from_environment()?.limits;

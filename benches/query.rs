@@ -1,10 +1,12 @@
-//! What the parts of a question cost, each by itself: names by their letters, symbols by name and by line, sites that lead to a
-//! symbol, edges between files. Then the questions that are made of them.
+//! What the parts of a question cost, each by itself: names by their letters, symbols by name and
+//! by line, sites that lead to a symbol, edges between files. Then the questions that are made of
+//! them.
 //!
 //!     cargo bench --bench query -- [DIRECTORY [CACHE]]
 //!
-//! Indexes the directory (default: this project) into a temporary cache, or takes what CACHE holds. The arguments of each part are
-//! drawn from the store, the same in every run. Nothing is printed before what was answered has been checked.
+//! Indexes the directory (default: this project) into a temporary cache, or takes what CACHE holds.
+//! The arguments of each part are drawn from the store, the same in every run. Nothing is printed
+//! before what was answered has been checked.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -120,7 +122,8 @@ impl Drawn {
     }
 }
 
-/// Times one call for each of the symbols that were drawn, and prints the figures. `ask` gives how much it found.
+/// Times one call for each of the symbols that were drawn, and prints the figures. `ask` gives how
+/// much it found.
 fn time(
     what: &str,
     drawn: &Drawn,

@@ -1,5 +1,7 @@
-//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest with those it extends, its
-//! grammar, and what is asked of every language without reading its manifest: its tier, and which files are in it. Also numbers for the code that makes facts and resolves them and for all code, and how a release is linked.
+//! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest
+//! with those it extends, its grammar, and what is asked of every language without reading its
+//! manifest: its tier, and which files are in it. Also numbers for the code that makes facts and
+//! resolves them and for all code, and how a release is linked.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
@@ -53,7 +55,8 @@ fn compress_lines() {
     }
 }
 
-/// Stands for the code that makes facts and resolves them: a store that other code has made is not served.
+/// Stands for the code that makes facts and resolves them: a store that other code has made is not
+/// served.
 fn rules(package: &Path) -> u64 {
     let modules = ["extract", "resolve", "grammar", "model"].iter();
     hashed(
@@ -123,7 +126,8 @@ fn add_language(table: &mut String, folder: &Path) {
     };
     writeln!(
         table,
-        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} }},",
+        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} \
+         }},",
         texts.join(", "),
         tier(folder, &merged),
         known(&merged)
@@ -139,7 +143,8 @@ fn tier(folder: &Path, merged: &toml::Table) -> String {
     format!("{}{rest}", first.to_uppercase())
 }
 
-/// Which files a language claims, as fields of the table. What they are is checked where the manifest is read as a whole.
+/// Which files a language claims, as fields of the table. What they are is checked where the
+/// manifest is read as a whole.
 fn known(merged: &toml::Table) -> String {
     let section = |name: &str| merged.get(name).and_then(toml::Value::as_table);
     let list = |name: &str, key: &str| {
@@ -154,7 +159,8 @@ fn known(merged: &toml::Table) -> String {
         .and_then(|detect| detect.get("most-bytes"))
         .and_then(toml::Value::as_integer);
     format!(
-        "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, markers: &{:?}, project_files: &{:?}, \
+        "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, \
+         markers: &{:?}, project_files: &{:?}, \
          most_bytes: {most:?}",
         list("detect", "extensions"),
         list("detect", "file-names"),

@@ -1,6 +1,8 @@
-//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is done by the layers below.
+//! The command line: arguments, exit codes, and how errors look. One file a subcommand; the work is
+//! done by the layers below.
 //!
-//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`) ends the program quietly.
+//! Results go to stdout, everything else to stderr. A reader that closes the pipe early (`| head`)
+//! ends the program quietly.
 
 mod ask;
 mod clients;
@@ -46,7 +48,8 @@ enum Command {
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
-    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream` passes calls on
+    /// Serve many clients at once: one process for all of them, to which `cograph mcp --upstream`
+    /// passes calls on
     Serve(serve::ServeArguments),
     /// Try everything that a client depends on, and say what is wrong and how to mend it
     Doctor(doctor::DoctorArguments),
@@ -56,7 +59,8 @@ enum Command {
     Uninstall(install::InstallArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
-    /// Compare the calls in the trees of a directory's files with the references that are made of them
+    /// Compare the calls in the trees of a directory's files with the references that are made of
+    /// them
     #[command(hide = true)]
     Coverage(coverage::CoverageArguments),
     /// Check a language manifest, or show what is extracted from a file
@@ -67,7 +71,8 @@ enum Command {
 /// Which repository a command is about.
 #[derive(Clone, Debug, clap::Args)]
 struct RootArgument {
-    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    /// Root of the repository: exactly this directory [default: the repository around the working
+    /// directory]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
 }

@@ -1,5 +1,5 @@
-//! Settings from outside: the only reader of the environment and of the home directory; limits; what the root of a repository
-//! is and where the cache is. Opens no store and reads no source.
+//! Settings from outside: the only reader of the environment and of the home directory; limits;
+//! what the root of a repository is and where the cache is. Opens no store and reads no source.
 
 mod upstreams;
 mod user;
@@ -15,10 +15,12 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The variable that holds the token for HTTP. It is for this process: programs that this one starts do not get it.
+/// The variable that holds the token for HTTP. It is for this process: programs that this one
+/// starts do not get it.
 pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 
-/// Everything that comes from outside the command line and the repository. It is not printed: it holds a secret.
+/// Everything that comes from outside the command line and the repository. It is not printed: it
+/// holds a secret.
 #[derive(Clone)]
 pub struct Config {
     /// Where stores live, if a place is known: one directory a repository.
@@ -27,8 +29,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Where a client says its project is, if it does.
     pub project_directory: Option<PathBuf>,
-    /// The path of the directory that the process was started in. A directory that is made again under this path is meant by it,
-    /// although the process is still in the one that is gone.
+    /// The path of the directory that the process was started in. A directory that is made again
+    /// under this path is meant by it, although the process is still in the one that is gone.
     pub working_directory: Option<PathBuf>,
     /// What a runtime over HTTP asks its clients to show, and what they show to it.
     pub token: Option<String>,
@@ -110,7 +112,8 @@ pub enum ConfigError {
     },
     /// No place for the cache is known.
     #[error(
-        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an absolute path"
+        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an \
+         absolute path"
     )]
     NoCacheDirectory,
     /// The cache would be another one in each directory that the program is started in.
@@ -155,7 +158,8 @@ impl ConfigError {
             Self::NoCacheDirectory => "set COGRAPH_CACHE_DIR to a directory that may be written",
             Self::RelativeCacheDirectory { .. } => "give it as an absolute path, or unset it",
             Self::NotMeant { .. } => {
-                "start in the directory of the project, or name this one with --root if it is to be indexed"
+                "start in the directory of the project, or name this one with --root if it is to \
+                 be indexed"
             }
             Self::NotANumber { .. } => "correct or unset the variable",
             Self::NoWorkingDirectory => {
@@ -256,8 +260,8 @@ impl Config {
         self.repository(canonical_directory(directory)?)
     }
 
-    /// The repository that contains this directory: the nearest directory at or above it that has a `.git` (a directory,
-    /// or a file as in a linked work tree), else the directory itself.
+    /// The repository that contains this directory: the nearest directory at or above it that has a
+    /// `.git` (a directory, or a file as in a linked work tree), else the directory itself.
     pub fn repository_around(&self, directory: &Path) -> Result<Repository, ConfigError> {
         self.repository(enclosing_root(&canonical_directory(directory)?))
     }
@@ -274,8 +278,8 @@ impl Config {
     }
 }
 
-/// The path of the working directory: the one that the shell calls it by (which may lead through a link that is turned one day), if
-/// that leads there, else the one without links.
+/// The path of the working directory: the one that the shell calls it by (which may lead through a
+/// link that is turned one day), if that leads there, else the one without links.
 fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
@@ -284,7 +288,8 @@ fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
         .or(Some(here))
 }
 
-/// The program that is running, as one that can be started again: also after its file was replaced by another version.
+/// The program that is running, as one that can be started again: also after its file was replaced
+/// by another version.
 pub fn running_program() -> io::Result<PathBuf> {
     let running = Path::new("/proc/self/exe");
     match running.symlink_metadata() {
@@ -304,8 +309,9 @@ fn memory_of_the_machine() -> u64 {
     u64::MAX
 }
 
-/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory` itself. A `.git` that another user
-/// has put above the directories of this one decides nothing: who may write there could choose what is indexed.
+/// The nearest directory at or above `directory` (canonical) that has a `.git`, else `directory`
+/// itself. A `.git` that another user has put above the directories of this one decides nothing:
+/// who may write there could choose what is indexed.
 pub fn enclosing_root(directory: &Path) -> PathBuf {
     let owner = |path: &Path| path.symlink_metadata().map(|found| found.uid()).ok();
     enclosing_root_by(directory, rustix::process::geteuid().as_raw(), owner)

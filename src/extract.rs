@@ -1,9 +1,13 @@
-//! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's tables. Knows no other file.
+//! One file's bytes to `FileFacts`: a single pass over the syntax tree, driven by the language's
+//! tables. Knows no other file.
 //!
-//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the rest.
-//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the children of nodes.
+//! - `preprocess` blanks what only a preprocessor understands, so that the parser can read the
+//!   rest.
+//! - `walk` goes over the tree and says what each rule means; it keeps the context and lists the
+//!   children of nodes.
 //! - `facts` collects the facts, rounds them off, and tells what of a tree is not in them.
-//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports` and `macros`.
+//! - The rules of one area each are in `definitions`, `bindings`, `expressions`, `types`, `imports`
+//!   and `macros`.
 
 mod bindings;
 mod definitions;
@@ -44,8 +48,8 @@ thread_local! {
     static PARSER: RefCell<tree_sitter::Parser> = RefCell::new(tree_sitter::Parser::new());
 }
 
-/// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source` must be UTF-8 or
-/// close to it; call it on a thread with at least 16 MiB of stack.
+/// Extracts the facts of one file. Never fails: what is not understood becomes a problem. `source`
+/// must be UTF-8 or close to it; call it on a thread with at least 16 MiB of stack.
 pub fn extract(language: LanguageId, path: &str, source: &[u8], limits: Limits) -> FileFacts {
     let language = grammar::language(language);
     let cleared = preprocess::clear(language, source);

@@ -1,8 +1,10 @@
-//! The language table made from `grammars/`: what each language declares, and which language a file is in.
+//! The language table made from `grammars/`: what each language declares, and which language a file
+//! is in.
 //!
-//! What is asked of every language is in a table that is made while the program is built: which files it claims, and its tier.
-//! A manifest is read when its language is first needed and is checked against its grammar then; a manifest that does not
-//! fit is a defect of this program (a test reads them all), so it ends the program with the manifest's name and line.
+//! What is asked of every language is in a table that is made while the program is built: which
+//! files it claims, and its tier. A manifest is read when its language is first needed and is
+//! checked against its grammar then; a manifest that does not fit is a defect of this program (a
+//! test reads them all), so it ends the program with the manifest's name and line.
 
 mod check;
 mod detect;
@@ -75,14 +77,16 @@ pub struct Language {
     /// The texts of tokens without a name.
     token_words: FxHashSet<Box<str>>,
     roles: sort::Roles,
-    /// Characters around names that are no part of them, by the kind of the name's node; empty where no kind has any.
+    /// Characters around names that are no part of them, by the kind of the name's node; empty
+    /// where no kind has any.
     trims: Vec<Option<Box<str>>>,
     nodes: Vec<Option<Rule>>,
     types: Vec<Option<TypeRule>>,
     patterns: Vec<Option<Pattern>>,
     /// Names of members that builtin types have.
     common_members: FxHashSet<String>,
-    /// Words that need no import: builtin functions and types, and what the language imports by itself.
+    /// Words that need no import: builtin functions and types, and what the language imports by
+    /// itself.
     builtin_names: FxHashSet<String>,
     /// Every name of a type with a table of type flow -> the name of the table.
     flows: FxHashMap<String, String>,
@@ -100,7 +104,8 @@ impl Language {
         self.is_of_sort(kind, sort::TOKEN)
     }
 
-    /// Whether tokens of this kind say something about the definition that they stand in: `static`, `export`, ….
+    /// Whether tokens of this kind say something about the definition that they stand in: `static`,
+    /// `export`, ….
     pub(crate) fn is_modifier(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER)
     }
@@ -172,7 +177,8 @@ impl Language {
         self.common_members.contains(name)
     }
 
-    /// Whether the language knows this name in every file: a builtin function or type, or one of its prelude.
+    /// Whether the language knows this name in every file: a builtin function or type, or one of
+    /// its prelude.
     pub(crate) fn is_builtin(&self, name: &str) -> bool {
         self.builtin_names.contains(name)
     }
@@ -256,7 +262,8 @@ pub fn tier(id: LanguageId) -> Tier {
     FOLDERS[usize::from(id.0)].tier
 }
 
-/// The most bytes that a file of a language may have beyond which it is data; none for a language of code.
+/// The most bytes that a file of a language may have beyond which it is data; none for a language
+/// of code.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {
     FOLDERS[usize::from(id.0)].most_bytes
 }
@@ -279,8 +286,8 @@ pub fn of_project_files<'n>(
         .map(|(_, id)| language(id))
 }
 
-/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the code that extracts and
-/// resolves.
+/// Changes whenever the graph that the same bytes give may change: manifests, grammar versions, the
+/// code that extracts and resolves.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     RULES.hash(&mut hasher);
@@ -420,7 +427,8 @@ mod tests {
     #[test]
     fn all_errors_of_a_manifest_are_listed() {
         let (language, base) = (&all()[0], FOLDERS[0].manifests);
-        let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n[modules]\nsystem = \"no-such-system\"\n\
+        let text = "[detect]\nno-such-key = 1\n[nodes]\nno_such_kind = { role = \"skip\" }\n\
+                    [modules]\nsystem = \"no-such-system\"\n\
                     [types]\nno_such_kind = { role = \"skip\" }";
         let errors = parse::parse(&[base, &[text]].concat(), &language.grammar)
             .err()

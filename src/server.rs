@@ -1,6 +1,6 @@
-//! The MCP server on standard input and output or for many clients at once, the client that passes calls on to it, and what they
-//! share with the command line: tools, their answers as text and JSON. Owns the protocol, the clock of requests and the escaping
-//! of everything that is not ours.
+//! The MCP server on standard input and output or for many clients at once, the client that passes
+//! calls on to it, and what they share with the command line: tools, their answers as text and
+//! JSON. Owns the protocol, the clock of requests and the escaping of everything that is not ours.
 //!
 //! ```text
 //! thread reader  descriptor -> reader -> framing -> bounded channel
@@ -10,13 +10,19 @@
 //! thread writer  writer: whole messages to the descriptor
 //! ```
 //!
-//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a buffer (`transport`).
-//! - A session is all of the above over any stream (`session`); a runtime has many, which share stores, index runs, watches and
-//!   permits and nothing else (`runtime`, `workspace`, `jsonrpc::admission`).
-//! - Every request is in one table until it is answered or cancelled, and only the table makes answers (`jsonrpc::requests`).
-//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait (`session::dispatch`).
-//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`, `tools::table`).
-//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering are those of the tool.
+//! - One owner and one buffer for the input; nothing tests a descriptor for readiness below a
+//!   buffer (`transport`).
+//! - A session is all of the above over any stream (`session`); a runtime has many, which share
+//!   stores, index runs, watches and permits and nothing else (`runtime`, `workspace`,
+//!   `jsonrpc::admission`).
+//! - Every request is in one table until it is answered or cancelled, and only the table makes
+//!   answers (`jsonrpc::requests`).
+//! - The dispatcher waits for nothing but its channels and its clock; no lock is held across a wait
+//!   (`session::dispatch`).
+//! - `initialize`, `ping`, `server/discover` and all lists are answered from constants (`protocol`,
+//!   `tools::table`).
+//! - A resource is a question to a tool, asked by its address: admission, deadline and rendering
+//!   are those of the tool.
 //! - Text of the repository enters a reply through `base::escape` only.
 
 mod answers;
@@ -79,8 +85,9 @@ pub struct Options {
     pub delay: Option<Duration>,
 }
 
-/// Serves one client on standard input and output until the input ends, a signal comes or the client is gone. From here on
-/// nothing else can use the two; after it returns the process should end.
+/// Serves one client on standard input and output until the input ends, a signal comes or the
+/// client is gone. From here on nothing else can use the two; after it returns the process should
+/// end.
 pub fn run_stdio(options: Options) -> io::Result<()> {
     let Options { config, root, limits, delay } = options;
     let shared = Shared::new(config, limits.stores);
@@ -183,7 +190,8 @@ fn run(
     let grace = limits.signal_grace;
     let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
     session.run(stream, limits, tools, process)?;
-    // With the last owner of the tools, index runs are told to stop and waited for; no longer than this.
+    // With the last owner of the tools, index runs are told to stop and waited for; no longer than
+    // this.
     session::shutdown::watchdog(grace);
     owned.close();
     drop(owned);

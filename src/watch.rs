@@ -1,13 +1,16 @@
-//! What changes in a repository while it is in use: the system's queue of notifications, read when somebody asks. Gives paths to
-//! look at again and nothing more: sizes, times and hashes decide. Knows no contents, no store and no server.
+//! What changes in a repository while it is in use: the system's queue of notifications, read when
+//! somebody asks. Gives paths to look at again and nothing more: sizes, times and hashes decide.
+//! Knows no contents, no store and no server.
 //!
-//! The system puts a notification into the queue before the call that changed the file returns. The queue is read by whoever
-//! has a question, on his thread, so that a file that was saved before the question was asked is among the paths, without a wait.
-//! For the same reason there is no thread here that reads ahead, and opening and reading files is not asked to be notified: the
-//! index does that itself, often enough to flood the queue.
+//! The system puts a notification into the queue before the call that changed the file returns. The
+//! queue is read by whoever has a question, on his thread, so that a file that was saved before the
+//! question was asked is among the paths, without a wait. For the same reason there is no thread
+//! here that reads ahead, and opening and reading files is not asked to be notified: the index does
+//! that itself, often enough to flood the queue.
 //!
-//! A watch is bound to directories, whatever leads to them: when the path of the root leads to another one, or something is mounted in
-//! it, nothing is reported of what is there now. So that is looked at first, each time.
+//! A watch is bound to directories, whatever leads to them: when the path of the root leads to
+//! another one, or something is mounted in it, nothing is reported of what is there now. So that is
+//! looked at first, each time.
 
 mod queue;
 
@@ -102,7 +105,8 @@ impl Hints {
 }
 
 impl Watch {
-    /// Watches the directories of the repository at `root`. What changes from here on is among the hints.
+    /// Watches the directories of the repository at `root`. What changes from here on is among the
+    /// hints.
     pub fn start(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Self, WatchError> {
         let failed = |source| WatchError::System { root: root.to_path_buf(), source };
         if let Some(kind) = source::remote_kind(root) {
@@ -155,12 +159,14 @@ impl Watch {
         Ok(hints)
     }
 
-    /// Watches the directories that the index looks into now: other rules may let it look into others.
+    /// Watches the directories that the index looks into now: other rules may let it look into
+    /// others.
     pub fn look_everywhere(&mut self, cancel: &CancelToken) -> Result<(), WatchError> {
         self.add_below(None, cancel)
     }
 
-    /// Waits until something was reported and the burst that it belongs to is over. False if `cancel` was raised first.
+    /// Waits until something was reported and the burst that it belongs to is over. False if
+    /// `cancel` was raised first.
     pub fn wait(&self, cancel: &CancelToken) -> Result<bool, WatchError> {
         let failed = |source| WatchError::System { root: self.root.clone(), source };
         let bell = queue::Bell::new().map_err(failed)?;
@@ -226,7 +232,8 @@ impl Watch {
         }
     }
 
-    /// Whether something else is mounted in the repository than the last time. Fails where others can change files unseen.
+    /// Whether something else is mounted in the repository than the last time. Fails where others
+    /// can change files unseen.
     fn check_mounts(&mut self) -> Result<bool, WatchError> {
         let Some(mounts) = &mut self.mounts else { return Ok(false) };
         let failed = |source| WatchError::System { root: self.root.clone(), source };
@@ -254,8 +261,8 @@ impl Watch {
         }
     }
 
-    /// Watches the directories below these, or all, that the index looks into. Looks again until there is no new one: what is
-    /// made in a directory before it is watched is not reported.
+    /// Watches the directories below these, or all, that the index looks into. Looks again until
+    /// there is no new one: what is made in a directory before it is watched is not reported.
     fn add_below(
         &mut self,
         below: Option<&BTreeSet<RepoPath>>,

@@ -1,5 +1,5 @@
-//! The command line as a person and a script meet it: every tool is a command, answers go to stdout, and the exit code says
-//! found (0), nothing found (1), not understood (2) or failed (3).
+//! The command line as a person and a script meet it: every tool is a command, answers go to
+//! stdout, and the exit code says found (0), nothing found (1), not understood (2) or failed (3).
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ impl Project {
         project.write(".git/HEAD", "ref: refs/heads/main\n");
         project.write(
             "shop/cart.py",
-            "class Cart:\n    def total(self):\n        return add(1, 2)\n\ndef add(a, b):\n    return a + b\n",
+            "class Cart:\n    def total(self):\n        return add(1, 2)\n\ndef add(a, b):\n    \
+             return a + b\n",
         );
         project.write("notes.txt", "nothing to parse\n");
         project
@@ -58,7 +59,8 @@ fn texts(output: &Output) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
-/// A question for each tool that the project has an answer to, what only that answer says, and where the same stands in JSON.
+/// A question for each tool that the project has an answer to, what only that answer says, and
+/// where the same stands in JSON.
 const QUESTIONS: &[(&str, &[&str], &str, &str)] = &[
     (
         "explore",
@@ -267,7 +269,9 @@ fn calls_are_exported_one_pair_a_line() {
     let project = Project::new();
     project.write(
         "shop/main.py",
-        "from .cart import Cart, add\n\n@staticmethod\ndef run():\n    cart = Cart()\n    add(1, 2)\n    add(3, 4)\n    return [add(n, n) for n in map(lambda n: add(n, 1), [])]\n\nrun()\n",
+        "from .cart import Cart, add\n\n@staticmethod\ndef run():\n    cart = Cart()\n    \
+         add(1, 2)\n    add(3, 4)\n    return [add(n, n) for n in map(lambda n: add(n, 1), [])]\n\n\
+         run()\n",
     );
     project.write("shop/__init__.py", "");
     let (code, lines, remarks) = project.run(&["export", "calls"]);
@@ -308,7 +312,8 @@ fn calls_are_exported_one_pair_a_line() {
             "call shop/main.py:4 run -> shop/cart.py:1 Cart",
             "call shop/main.py:4 run -> shop/cart.py:5 add",
         ],
-        "a pair once, the caller of a closure is the function around it, lines are those of the names"
+        "a pair once, the caller of a closure is the function around it, lines are those of the \
+         names"
     );
     let modules: Vec<&serde_json::Value> =
         calls.iter().filter(|call| call["module"] == true).collect();

@@ -1,5 +1,5 @@
-//! Nothing is lost in silence: every call in the fixtures of a language whose references are read has a reference, or lies in a
-//! region that is listed as incomplete.
+//! Nothing is lost in silence: every call in the fixtures of a language whose references are read
+//! has a reference, or lies in a region that is listed as incomplete.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -66,7 +66,8 @@ fn the_calls_of_fixtures_are_there() {
                 "{}: {kept} of {calls}: {lost:#?}",
                 language.name
             ),
-            // The rest are values of types that have no name, and conversions to them: they are written like calls.
+            // The rest are values of types that have no name, and conversions to them: they are
+            // written like calls.
             Tier::Full => assert!(
                 *calls > 2 && kept * 100 >= calls * 85,
                 "{}: {kept} of {calls}: {lost:#?}",

@@ -146,7 +146,10 @@ fn every_planted_entry_of_a_client_is_found() {
     ] {
         place.write(
             ".claude.json",
-            &format!("{{\"mcpServers\": {{\"cograph\": {{\"command\": {command:?}, \"args\": [{argument:?}]}}}}}}"),
+            &format!(
+                "{{\"mcpServers\": {{\"cograph\": {{\"command\": {command:?}, \"args\": \
+                      [{argument:?}]}}}}}}"
+            ),
         );
         let text = place.problem(&[], "claude-code");
         assert!(text.contains(wrong) && text.contains(".claude.json"), "{command}: {text}");
@@ -167,7 +170,8 @@ fn every_list_of_every_client_is_looked_at() {
             "claude-code",
             ".claude.json",
             format!(
-                "{{\"projects\": {{{root:?}: {{\"mcpServers\": {{\"cograph\": {{\"command\": \"/gone\"}}}}}}}}}}"
+                "{{\"projects\": {{{root:?}: {{\"mcpServers\": {{\"cograph\": {{\"command\": \
+                 \"/gone\"}}}}}}}}}}"
             ),
         ),
         ("codex", ".codex/config.toml", "[mcp_servers.cograph]\ncommand = \"/gone\"\n".to_owned()),

@@ -1,8 +1,10 @@
-//! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the facts it must give.
+//! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the
+//! facts it must give.
 //!
-//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`, `//= sites`, `//= relations`,
-//! `//= problems`), one fact a line, in order, complete. A section that is left out is not looked at. To see what the
-//! program says now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
+//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`,
+//! `//= sites`, `//= relations`, `//= problems`), one fact a line, in order, complete. A section
+//! that is left out is not looked at. To see what the program says now, run with
+//! `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
 //! the run fails, since it has compared nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +91,8 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
     Built { files, resolutions }
 }
 
-/// What is found where the tables have of each file only what others may look at, as in a whole build.
+/// What is found where the tables have of each file only what others may look at, as in a whole
+/// build.
 fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec<FileResolution> {
     let (mut names, mut prepared, mut whole) = (Names::default(), Vec::new(), Vec::new());
     let mut leave = |record: &FileRecord| {

@@ -1,5 +1,5 @@
-//! A store reflects the files as they are: what has changed is noticed by itself, what has not costs nothing, and all who
-//! wait for a run share it.
+//! A store reflects the files as they are: what has changed is noticed by itself, what has not
+//! costs nothing, and all who wait for a run share it.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -46,7 +46,8 @@ impl Project {
         self.location.root().join(path)
     }
 
-    /// Writes a file, and gives it a time that is long past, so that the clock of the file system plays no part.
+    /// Writes a file, and gives it a time that is long past, so that the clock of the file system
+    /// plays no part.
     fn write(&self, path: &str, text: &str) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
@@ -192,7 +193,8 @@ fn a_change_that_keeps_size_and_time_is_seen() {
         freshness(&snapshot, &limits(), &verified, &project.cancel).expect("the root can be read")
     };
     let before = time("a.py");
-    // The same bytes: what was found of them then is remembered, and is worth nothing for other bytes.
+    // The same bytes: what was found of them then is remembered, and is worth nothing for other
+    // bytes.
     write_as_old("a.py", "x = 1\n", before);
     assert!(look().is_empty());
     come_to_rest(&project.path("a.py"));
@@ -444,7 +446,8 @@ fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
         .map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
     let jobs = Jobs::new(limits(), None);
     let started = projects.each_ref().map(|project| jobs.start(&project.location));
-    // At most two work at a time, and they are held up: the third waits for its turn and can be stopped all the same.
+    // At most two work at a time, and they are held up: the third waits for its turn and can be
+    // stopped all the same.
     started[2].cancel();
     drop(locks);
     for job in &started[..2] {

@@ -1,4 +1,5 @@
-//! Functions that are put into variables and fields: who calls what these hold is found from either side, and what is not known is said.
+//! Functions that are put into variables and fields: who calls what these hold is found from either
+//! side, and what is not known is said.
 
 use super::bad_input::setup::Repository;
 
@@ -6,7 +7,8 @@ const FILES: [(&str, &[u8]); 4] = [
     (
         "a.h",
         b"struct file;\n\
-          struct ops { int (*read)(struct file *f); int (*write)(struct file *f); void (*sync)(struct file *f); };\n\
+          struct ops { int (*read)(struct file *f); int (*write)(struct file *f); void \
+          (*sync)(struct file *f); };\n\
           struct file { const struct ops *ops; };\n",
     ),
     (
@@ -26,10 +28,16 @@ const FILES: [(&str, &[u8]); 4] = [
     ),
     (
         "c.py",
-        b"class Box:\n    @property\n    def size(self):\n        return measure\n\n\ndef measure():\n    return 1\n\n\n\
-          class Holder:\n    def __init__(self, box: Box):\n        self.measured = box.size\n\n    def apply(self):\n        return self.measured()\n",
+        b"class Box:\n    @property\n    def size(self):\n        return measure\n\n\n\
+          def measure():\n    return 1\n\n\n\
+          class Holder:\n    def __init__(self, box: Box):\n        self.measured = box.size\n\
+          \n    def apply(self):\n        return self.measured()\n",
     ),
-    ("b.ts", b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\nfunction finish(): void {}\n"),
+    (
+        "b.ts",
+        b"class Task {\n  done: () => void = finish;\n  run() {\n    this.done();\n  }\n}\n\
+               function finish(): void {}\n",
+    ),
 ];
 
 fn asked(arguments: &[&str]) -> String {
@@ -104,7 +112,8 @@ fn reading_a_property_puts_no_function_anywhere() {
 
 #[test]
 fn what_a_variable_with_very_many_references_holds_is_left_open() {
-    let start = "struct ops { int (*go)(int); };\nint act(int x) { return x; }\nstruct ops all = { .go = act };\n\
+    let start = "struct ops { int (*go)(int); };\nint act(int x) { return x; }\n\
+                 struct ops all = { .go = act };\n\
                  int use(struct ops *o) { return o->go(1); }\nvoid keep(struct ops *o) {\n";
     for (reads, expected) in [(10, "~=act:2@4"), (5000, "not followed")] {
         let text = format!("{start}{}}}\n", "    put(o->go);\n".repeat(reads));

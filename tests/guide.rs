@@ -1,7 +1,8 @@
-//! The guide to manifests, `grammars/README.md`: its reference part is made from the doc comments of the types that manifests are
-//! read into, and every manifest is commented.
+//! The guide to manifests, `grammars/README.md`: its reference part is made from the doc comments
+//! of the types that manifests are read into, and every manifest is commented.
 //!
-//! `COGRAPH_WRITE_FIXTURES=1` writes the reference part anew, for a person to read; the run fails then, since it has compared nothing.
+//! `COGRAPH_WRITE_FIXTURES=1` writes the reference part anew, for a person to read; the run fails
+//! then, since it has compared nothing.
 
 mod source;
 
@@ -279,7 +280,8 @@ fn the_reference_of_the_guide_is_that_of_the_manifest_types() {
     let kinds = words(SymbolKind::ALL.iter().map(|kind| kind.word()).collect());
     let visibilities = words(Visibility::ALL.iter().map(|visibility| visibility.word()).collect());
     let made = format!(
-        "\nSymbol kinds: {kinds}.\nVisibilities: {visibilities}.\nIn tables of roles a `?` marks a key that may be left out.\n\n{}\n",
+        "\nSymbol kinds: {kinds}.\nVisibilities: {visibilities}.\n\
+         In tables of roles a `?` marks a key that may be left out.\n\n{}\n",
         Reference::write(types())
     );
     if env::var_os("COGRAPH_WRITE_FIXTURES").is_some() {
@@ -315,7 +317,8 @@ fn every_key_of_a_manifest_type_is_documented() {
     }
 }
 
-/// The sections of a manifest that have no comment right above them. Tables below a section belong to it.
+/// The sections of a manifest that have no comment right above them. Tables below a section belong
+/// to it.
 fn uncommented(manifest: &str) -> Vec<&str> {
     let lines: Vec<&str> = manifest.lines().collect();
     let is_section = |line: &str| line.starts_with('[') && !line.contains('.');
@@ -354,9 +357,12 @@ fn a_planted_section_without_a_comment_is_seen() {
 
 #[test]
 fn planted_declarations_are_read() {
-    let source = "use a::B;\n/// A table.\n/// Of two lines.\n#[derive(Debug, Deserialize)]\n#[serde(default)]\npub struct Table {\n    /// One.\n    \
-                  #[serde(skip)]\n    pub(crate) r#static: Option<Vec<String>>,\n    pub two: BTreeMap<String, bool>,\n}\n\
-                  fn f() {}\nenum Word { /// First.\n A {}, B { name: Selector }, C }\n#[cfg(test)]\nstruct Hidden { a: u8 }";
+    let source = "use a::B;\n/// A table.\n/// Of two lines.\n#[derive(Debug, Deserialize)]\n\
+                  #[serde(default)]\npub struct Table {\n    /// One.\n    \
+                  #[serde(skip)]\n    pub(crate) r#static: Option<Vec<String>>,\n    \
+                  pub two: BTreeMap<String, bool>,\n}\n\
+                  fn f() {}\nenum Word { /// First.\n A {}, B { name: Selector }, C }\n\
+                  #[cfg(test)]\nstruct Hidden { a: u8 }";
     let found = declarations(source);
     assert_eq!(found.iter().map(|declared| &*declared.name).collect::<Vec<_>>(), ["Table", "Word"]);
     let [table, word] = &found[..] else { panic!("two were declared") };

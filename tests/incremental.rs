@@ -1,10 +1,12 @@
-//! A store that changes were taken into is the store that a fresh build gives, row for row up to keys (random edits of small
-//! repositories in all languages), and it is changed in place: by the process that knows the repository, and by one that knows
-//! only what is on disk. Every second seed goes the way that the program goes, through worker processes of it: the one that has
-//! taken in the edits before, or a new one. The others, and the special cases in the files beside, stay in this process, which is
-//! faster and runs the same `apply`.
+//! A store that changes were taken into is the store that a fresh build gives, row for row up to
+//! keys (random edits of small repositories in all languages), and it is changed in place: by the
+//! process that knows the repository, and by one that knows only what is on disk. Every second seed
+//! goes the way that the program goes, through worker processes of it: the one that has taken in
+//! the edits before, or a new one. The others, and the special cases in the files beside, stay in
+//! this process, which is faster and runs the same `apply`.
 //!
-//! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its seed.
+//! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its
+//! seed.
 
 pub(crate) mod contents;
 pub(crate) mod dump;
@@ -123,7 +125,8 @@ impl Repository {
     }
 }
 
-/// The newest store of a repository says what the graph of the files says that are there now; gives all that it says.
+/// The newest store of a repository says what the graph of the files says that are there now; gives
+/// all that it says.
 pub(crate) fn assert_says_what_is_there(location: &Location) -> String {
     let store = Arc::new(Store::open_newest(location).expect("a store"));
     let dump = dump::of(store.path());
@@ -162,7 +165,8 @@ pub(crate) fn difference(kept: &str, fresh: &str) -> String {
 #[derive(Debug, Default)]
 struct Reached {
     seeds: u64,
-    /// States after the first ones, those among them that were reached in place, and by a process that knew the repository.
+    /// States after the first ones, those among them that were reached in place, and by a process
+    /// that knew the repository.
     states: u32,
     in_place: u32,
     known: u32,

@@ -50,7 +50,8 @@ impl Built {
         self.snapshot.files().expect("the store can be read")
     }
 
-    /// The pages of the store's file, keys and all, but for the one that says which store it is and when it was made.
+    /// The pages of the store's file, keys and all, but for the one that says which store it is and
+    /// when it was made.
     fn pages(&self) -> Vec<Vec<u8>> {
         let connection = Connection::open(self.path()).expect("a store");
         let number = |sql: &str| {
@@ -117,7 +118,8 @@ fn files_are_sorted_and_every_site_has_an_answer() {
             file.path
         );
         assert_eq!(file.verdicts.iter().sum::<u32>(), file.sites, "{}", file.path);
-        // A site without an answer is stored as a fault; one that names a local value is not stored.
+        // A site without an answer is stored as a fault; one that names a local value is not
+        // stored.
         assert!(
             sites.iter().all(|site| site.step != Step::Fault && site.step != Step::LocalValue),
             "{}",

@@ -1,5 +1,5 @@
-//! `install` and `uninstall` as a new user meets them: a home directory of its own, clients that are scripts, and files as
-//! people write them.
+//! `install` and `uninstall` as a new user meets them: a home directory of its own, clients that
+//! are scripts, and files as people write them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +11,8 @@ use tempfile::TempDir;
 /// A home directory, a project in it, and a directory for programs.
 struct Home(TempDir);
 
-/// Every client, its file in the home directory and in a project, and a file of it that says something else already.
+/// Every client, its file in the home directory and in a project, and a file of it that says
+/// something else already.
 const FILES: [(&str, &str, &str, &str); 5] = [
     (
         "claude-code",
@@ -347,7 +348,8 @@ fn the_clients_own_program_does_it_and_the_rest_of_the_file_stays_as_it_is() {
         "{after}"
     );
     assert!(after.ends_with("\n   \"odd\":   1}"), "{after}");
-    // Somebody adds a comma's worth of space: the copy is no longer what was there, so the program is asked again.
+    // Somebody adds a comma's worth of space: the copy is no longer what was there, so the program
+    // is asked again.
     home.write(file, &after.replace("\"odd\":   1", "\"odd\":  1"));
     let (code, said) = home.run(&["uninstall", "claude-code"]);
     assert_eq!(code, Some(0), "{said}");
@@ -380,7 +382,8 @@ fn a_clients_program_that_fails_or_does_nothing_is_stepped_in_for() {
 fn an_entry_that_starts_another_program_is_corrected_and_keeps_what_else_it_says() {
     let home = Home::new();
     home.program("claude", "exit 1");
-    let old = "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\", \"args\": [\"mcp\", \"--log\", \"x\"], \"env\": {\"A\": \"b\"}}}}";
+    let old = "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\", \"args\": [\"mcp\", \
+               \"--log\", \"x\"], \"env\": {\"A\": \"b\"}}}}";
     home.write(".claude.json", old);
     let (code, said) = home.run(&["install", "claude-code"]);
     assert!(code == Some(0) && !said.contains("did not do it"), "{said}");

@@ -1,5 +1,5 @@
-//! A file that ends the process which parses it costs that file and nothing else. The binary does what such files ask for only
-//! when it is built with the feature `faults`.
+//! A file that ends the process which parses it costs that file and nothing else. The binary does
+//! what such files ask for only when it is built with the feature `faults`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,7 @@
-//! The borders of the code map, held against every file: direction of imports between modules and inside of them, owners of crates,
-//! names of languages and types, size and shape of files and folders. Each rule is also shown a planted violation, so that a rule that sees nothing is found out.
+//! The borders of the code map, held against every file: direction of imports between modules and
+//! inside of them, owners of crates, names of languages and types, size and shape of files and
+//! folders. Each rule is also shown a planted violation, so that a rule that sees nothing is found
+//! out.
 
 mod folders;
 mod graph;
@@ -54,8 +56,8 @@ fn manifest() -> String {
         .expect("there is a manifest")
 }
 
-/// Formats that this program itself reads and writes, and words that are more than the name of a language. They say nothing about
-/// how sources are read.
+/// Formats that this program itself reads and writes, and words that are more than the name of a
+/// language. They say nothing about how sources are read.
 const SPOKEN: &[&str] = &["json", "sql", "toml", "make", "scheme", "html", "sh", "ss", "inc"];
 
 /// What no file of `src` may say, from the folders and manifests in `grammars/`.

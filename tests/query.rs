@@ -1,4 +1,5 @@
-//! Every question over the sample: what is found, in which order, how many there are, and what is said when there is nothing.
+//! Every question over the sample: what is found, in which order, how many there are, and what is
+//! said when there is nothing.
 
 mod completing;
 mod limits;
@@ -248,7 +249,8 @@ fn sql_reads_the_documented_views() {
     assert_eq!(
         run(
             &snapshot,
-            "SELECT caller, callee, path, line, verdict FROM calls WHERE callee = 'helper' ORDER BY line"
+            "SELECT caller, callee, path, line, verdict FROM calls WHERE callee = 'helper' ORDER \
+             BY line"
         ),
         Ok(vec![
             vec![
@@ -273,7 +275,8 @@ fn sql_reads_the_documented_views() {
         ("SELECT count(*) FROM refs WHERE external = 'builtins.print'", 1),
         ("SELECT count(*) FROM files WHERE skipped = 'binary'", 1),
         (
-            "SELECT count(*) FROM candidates JOIN symbols ON symbols.id = symbol_id WHERE name = 'fetch'",
+            "SELECT count(*) FROM candidates JOIN symbols ON symbols.id = symbol_id WHERE name = \
+             'fetch'",
             2,
         ),
         ("SELECT count(*) FROM imports WHERE target = 'native/api.h'", 1),
@@ -281,7 +284,8 @@ fn sql_reads_the_documented_views() {
         ("SELECT first_line FROM problems", 6),
         ("SELECT sites FROM file_edges WHERE source = 'lib/util.x'", 1),
         (
-            "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT max(i) FROM n",
+            "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 50) SELECT \
+             max(i) FROM n",
             50,
         ),
         ("SELECT test FROM symbols WHERE name = 'test_handle'", 1),
@@ -341,7 +345,8 @@ fn sql_says_which_bound_stopped_it() {
     let endless =
         "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     assert_eq!(bounded(endless, 3, 30).stopped_by, Some(SqlBound::Time));
-    let large = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT zeroblob(60000) FROM n";
+    let large = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT \
+                 zeroblob(60000) FROM n";
     assert_eq!(bounded(large, 1_000, 5_000).stopped_by, Some(SqlBound::Size));
     assert_eq!(
         bounded("SELECT count(*) FROM files", 1, 5_000).stopped_by,
@@ -369,10 +374,12 @@ fn one_step_of_a_statement_is_bounded_so_that_the_others_are() {
     assert!(
         run(&snapshot, &pattern(1_001)).is_err_and(|error| error.contains("pattern too complex"))
     );
-    // Each step compares half of a long text with the other at every place; there are a hundred of them a row, and rows without end.
+    // Each step compares half of a long text with the other at every place; there are a hundred of
+    // them a row, and rows without end.
     let slow = format!("max({})", vec!["instr(h, d || 'b')"; 100].join(", "));
     let statement = format!(
-        "WITH RECURSIVE n(i, h, d) AS (VALUES (1, replace(hex(zeroblob(20000)), '0', 'a'), replace(hex(zeroblob(10000)), '0', 'a')) \
+        "WITH RECURSIVE n(i, h, d) AS (VALUES (1, replace(hex(zeroblob(20000)), '0', 'a'), \
+         replace(hex(zeroblob(10000)), '0', 'a')) \
          UNION ALL SELECT i + 1, h, d FROM n) SELECT sum({slow}) FROM n"
     );
     let params = SqlParams {

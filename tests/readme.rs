@@ -1,4 +1,5 @@
-//! The documents speak of what there is: tools, commands, modules, files, settings, versions and the command that tests everything.
+//! The documents speak of what there is: tools, commands, modules, files, settings, versions and
+//! the command that tests everything.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,7 +72,8 @@ fn every_script_and_file_that_is_named_exists() {
         ["scripts/", ".ci/", ".github/", "src/", "tests/", "docs/", "grammars/", "benches/"];
     let mut named = BTreeSet::new();
     for (document, text) in documents() {
-        // The changelog speaks of what there was; tables of measurements name files of other projects.
+        // The changelog speaks of what there was; tables of measurements name files of other
+        // projects.
         if document.ends_with("CHANGELOG.md") || document.starts_with("scripts") {
             continue;
         }

@@ -1,5 +1,5 @@
-//! What becomes of stores over time: they follow a repository that moves, help another check-out to start, and give way when all
-//! together take too much room.
+//! What becomes of stores over time: they follow a repository that moves, help another check-out to
+//! start, and give way when all together take too much room.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! A small repository built by hand: graph, source text and a published store, for the tests of the store and of the questions.
+//! A small repository built by hand: graph, source text and a published store, for the tests of the
+//! store and of the questions.
 
 mod builder;
 
@@ -83,7 +84,8 @@ pub(crate) fn functions(count: usize) -> Graph {
     builder.finish().0
 }
 
-/// The sample: a class with a base, a hierarchy, overloads, a prototype, two modules in a circle, a test, files without facts.
+/// The sample: a class with a base, a hierarchy, overloads, a prototype, two modules in a circle, a
+/// test, files without facts.
 pub(crate) fn sample() -> (Graph, Files) {
     use Answer::{External, Likely, Local, OneOf, To, ToFile, Unknown};
     use SiteKind::{Call, Construct, Import, Inherit, Read};
@@ -106,7 +108,8 @@ pub(crate) fn sample() -> (Graph, Files) {
     let service = b.file(
         "app/service.x",
         0,
-        "class Service : Base {\n  def new() {\n  }\n  def handle(n) {\n    this.run()\n    helper(n)\n  }\n  def run() {\n    helper(2)\n  }\n  def get() { fetch() }\n}\n",
+        "class Service : Base {\n  def new() {\n  }\n  def handle(n) {\n    this.run()\n    \
+         helper(n)\n  }\n  def run() {\n    helper(2)\n  }\n  def get() { fetch() }\n}\n",
     );
     let util =
         b.file("app/util.x", 0, "def helper(n) {\n  n + 1\n}\ndef fetch() {\n  lib.fetch() }\n");

@@ -1,4 +1,5 @@
-//! The store: what is published is what is read, whole or not at all, whatever else lies in the directory.
+//! The store: what is published is what is read, whole or not at all, whatever else lies in the
+//! directory.
 
 mod damage;
 mod large;

@@ -1,4 +1,5 @@
-//! How deep a language is read is said where it matters: in what is known of a repository, and in empty answers.
+//! How deep a language is read is said where it matters: in what is known of a repository, and in
+//! empty answers.
 
 use std::fs;
 use std::path::Path;

@@ -1,18 +1,22 @@
-//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that nothing else overrides it. What else the
-//! repository has of that symbol stands in the same answer, and where there is nothing else, that is said.
+//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that
+//! nothing else overrides it. What else the repository has of that symbol stands in the same
+//! answer, and where there is nothing else, that is said.
 
 use super::bad_input::setup::Repository;
 
 const FILES: [(&str, &[u8]); 5] = [
     (
         "app.py",
-        b"from timers import every\n\n\ndef tick():\n    pass\n\n\ndef set_command():\n    pass\n\n\ndef get_command():\n    pass\n\n\n\
+        b"from timers import every\n\n\ndef tick():\n    pass\n\n\ndef set_command():\n    pass\n\n\
+          \ndef get_command():\n    pass\n\n\n\
           def lonely():\n    pass\n\n\nevery(5, tick)\n",
     ),
-    ("commands.def", b"{\"set\", set_command},\n{\"get\", get_command},\n{\"get\", get_command},\n"),
+    ("commands.def", b"{\"set\", set_command},\n{\"get\", get_command},\n\
+                       {\"get\", get_command},\n"),
     (
         "chain.py",
-        b"class Handler:\n    def respond(self, request):\n        chain = self.load()\n        return chain(request)\n\n    def load(self):\n        \
+        b"class Handler:\n    def respond(self, request):\n        chain = self.load()\n        \
+          return chain(request)\n\n    def load(self):\n        \
           return unknown.middleware\n\n\ndef view(request):\n    return request\n",
     ),
     ("quiet.py", b"def start():\n    return 1\n\n\ndef stop():\n    return 2\n"),

@@ -1,5 +1,5 @@
-//! Whole builds in a process of their own: they make what a build in this process makes, and whatever that process does, the one
-//! that waits for it gets an answer.
+//! Whole builds in a process of their own: they make what a build in this process makes, and
+//! whatever that process does, the one that waits for it gets an answer.
 
 use std::fs;
 use std::path::PathBuf;
@@ -160,7 +160,8 @@ fn an_error_of_the_worker_is_told_as_it_is() {
 #[test]
 fn what_a_dead_worker_said_last_is_in_the_error() {
     let project = Project::new();
-    let chatter = "i=0; while [ $i -lt 30000 ]; do echo a line of some length that nobody needs; i=$((i+1)); done >&2";
+    let chatter = "i=0; while [ $i -lt 30000 ]; do echo a line of some length that nobody needs; \
+                   i=$((i+1)); done >&2";
     let error = project
         .apply(&impostor(&format!("{chatter}; echo the last words >&2; kill -ABRT $$")), false);
     let error = error.expect_err("nothing was built");

@@ -1,5 +1,6 @@
-//! The query commands: one for each tool of the server, made from its table. They take the same parameters, ask the same
-//! questions and render the same answers; the first parameter needs no name here.
+//! The query commands: one for each tool of the server, made from its table. They take the same
+//! parameters, ask the same questions and render the same answers; the first parameter needs no
+//! name here.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -72,7 +73,8 @@ fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {
     if is_first { argument } else { argument.long(long_name(parameter)) }
 }
 
-/// The parameter's name as people type it. It is kept for the life of the program, as the command line wants it.
+/// The parameter's name as people type it. It is kept for the life of the program, as the command
+/// line wants it.
 fn long_name(parameter: &'static Parameter) -> &'static str {
     static NAMES: LazyLock<BTreeMap<&str, String>> = LazyLock::new(|| {
         let parameters = TOOLS.iter().flat_map(|tool| tool.parameters());

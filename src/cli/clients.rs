@@ -1,5 +1,6 @@
-//! Programs that use this server, and where each keeps its list of servers: files and commands as their makers document them.
-//! Shared by `install`, which changes those files, and `doctor`, which only reads them.
+//! Programs that use this server, and where each keeps its list of servers: files and commands as
+//! their makers document them. Shared by `install`, which changes those files, and `doctor`, which
+//! only reads them.
 
 mod json;
 #[cfg(test)]
@@ -297,11 +298,12 @@ impl List<'_> {
     }
 }
 
-/// Where a path in a repository leads, if that is out of the repository: through the file itself or a directory above it.
-/// `root` is canonical.
+/// Where a path in a repository leads, if that is out of the repository: through the file itself or
+/// a directory above it. `root` is canonical.
 pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
     let mut existing = path;
-    // What is not there yet is made where the directories above it are. A link that leads nowhere is there.
+    // What is not there yet is made where the directories above it are. A link that leads nowhere
+    // is there.
     while existing.symlink_metadata().is_err() {
         existing = existing.parent()?;
     }

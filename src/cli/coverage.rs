@@ -1,4 +1,5 @@
-//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a file. For those who write manifests.
+//! `cograph coverage`: what of the calls in a directory is there as references, one JSON object a
+//! file. For those who write manifests.
 
 use std::io::Write as _;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to mend it. Changes nothing.
+//! `cograph doctor`: tries everything that a client depends on, and says what is wrong and how to
+//! mend it. Changes nothing.
 
 mod configurations;
 mod ground;

@@ -1,4 +1,5 @@
-//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all questions are answered from.
+//! `cograph export`: parts of the graph as JSON lines for other programs, from the store that all
+//! questions are answered from.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -37,7 +38,8 @@ pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What is read of a store: pairs of caller and callee in the order of their files and of their places there.
+/// What is read of a store: pairs of caller and callee in the order of their files and of their
+/// places there.
 struct Calls<'s> {
     snapshot: &'s Snapshot,
     /// By path, which is not the order of their keys once files were added.
@@ -56,7 +58,8 @@ struct Callee {
     kind: SymbolKind,
 }
 
-/// The function around a site, or none at the top of a file; and what it calls, with the place of its file first.
+/// The function around a site, or none at the top of a file; and what it calls, with the place of
+/// its file first.
 type Pair = (Option<SymbolKey>, (usize, SymbolKey));
 
 impl<'s> Calls<'s> {
@@ -174,7 +177,8 @@ impl Symbols {
         self.place(key).map(|place| &self.rows[place])
     }
 
-    /// The innermost function around a site: closures and local values belong to the named function around them.
+    /// The innermost function around a site: closures and local values belong to the named function
+    /// around them.
     fn caller(&self, site: &SiteRow) -> Option<SymbolKey> {
         let mut around = self.place(site.enclosing?);
         while let Some(place) = around {
@@ -188,8 +192,8 @@ impl Symbols {
         None
     }
 
-    /// The symbol that another is written inside of. Its container is another one if it is a member that is defined outside of
-    /// its type's body.
+    /// The symbol that another is written inside of. Its container is another one if it is a member
+    /// that is defined outside of its type's body.
     fn written_in(&self, place: usize) -> Option<usize> {
         let symbol = &self.rows[place];
         let is_around =

@@ -1,4 +1,5 @@
-//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of every node of a file.
+//! `cograph grammar`: checks a language manifest against its grammar, and shows what is made of
+//! every node of a file.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -28,7 +29,8 @@ pub(super) enum Command {
         #[arg(long)]
         kinds: bool,
     },
-    /// Show the syntax tree of a file: every node with its roles, and the symbols and references that are made of it
+    /// Show the syntax tree of a file: every node with its roles, and the symbols and references
+    /// that are made of it
     Explain {
         /// A source file
         file: PathBuf,
@@ -60,7 +62,8 @@ fn check(config: &Config, directories: &[PathBuf], kinds: bool) -> Result<(), St
                 let [nodes, types, patterns] = fits.rules;
                 let without = fits.without.len();
                 let mut said = format!(
-                    "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, {patterns} of patterns; {without} kinds \
+                    "{}: {} fits its grammar: rules for {nodes} kinds of nodes, {types} of types, \
+                     {patterns} of patterns; {without} kinds \
                      without a rule, whose children are visited",
                     manifest.display(),
                     fits.title

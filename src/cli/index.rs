@@ -1,4 +1,5 @@
-//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its numbers.
+//! `cograph index`: builds the index of a repository, shows how far it is, and ends with its
+//! numbers.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -32,7 +33,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_secs(2);
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct IndexArguments {
-    /// Root of the repository: exactly this directory [default: the repository around the working directory]
+    /// Root of the repository: exactly this directory [default: the repository around the working
+    /// directory]
     path: Option<PathBuf>,
     /// Print the numbers as one JSON object
     #[arg(long)]
@@ -102,7 +104,8 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
         for dropped in index::make_room(&location, &config.limits) {
             let room = bytes(dropped.bytes);
             note(&format!(
-                "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is the limit",
+                "note: the index of {} was removed to make room ({room}); COGRAPH_CACHE_LIMIT is \
+                 the limit",
                 shown(&dropped.root)
             ));
         }
@@ -133,7 +136,8 @@ fn stay(location: &Location, config: &Config, cancel: &CancelToken) -> Result<()
         }
     };
     loop {
-        // Before the first wait too: what has changed since the index was built, and before the watch began.
+        // Before the first wait too: what has changed since the index was built, and before the
+        // watch began.
         let started = Instant::now();
         if let Outcome::Published { published, .. } =
             index::refresh(location, WRITER_PATIENCE, &run)?

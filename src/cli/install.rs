@@ -1,5 +1,6 @@
-//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it out again. Through the client's
-//! own program where there is one; everything else in the file stays as it is, byte for byte.
+//! `cograph install` and `cograph uninstall`: puts this server into a client's list, and takes it
+//! out again. Through the client's own program where there is one; everything else in the file
+//! stays as it is, byte for byte.
 
 mod place;
 
@@ -42,7 +43,8 @@ struct Task {
     client: &'static Client,
     scope: Scope,
     user: User,
-    /// Where the client's own program is run: the project's directory decides which file it changes.
+    /// Where the client's own program is run: the project's directory decides which file it
+    /// changes.
     directory: PathBuf,
     place: ConfigFile,
     dry_run: bool,
@@ -60,7 +62,8 @@ pub(super) fn install(
         Scope::Project => {
             if task.user.program(NAME).is_none() {
                 note(&format!(
-                    "note: `{NAME}` is not in the search path; clients that read this file will look for it there"
+                    "note: `{NAME}` is not in the search path; clients that read this file will \
+                     look for it there"
                 ));
             }
             NAME.to_owned()
@@ -162,8 +165,9 @@ impl Task {
         self.say(&format!("{told}\nnext: {}", (self.client.next)(self.scope)))
     }
 
-    /// What the file says after the client's program has run, if that has taken the entry in. Where it has also rearranged the
-    /// rest without changing what it says, the rest is put back as it was.
+    /// What the file says after the client's program has run, if that has taken the entry in. Where
+    /// it has also rearranged the rest without changing what it says, the rest is put back as it
+    /// was.
     fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
@@ -233,7 +237,8 @@ impl Task {
         self.say(&format!("{}uninstalled{}", diff(before, &text), own.unwrap_or_default()))
     }
 
-    /// What the file said before this server came into it, if nothing else has changed since; and the copies that say so.
+    /// What the file said before this server came into it, if nothing else has changed since; and
+    /// the copies that say so.
     fn as_it_was(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
         let (copy, mut text) = self.place.before(now)?;
         let mut copies = vec![copy];

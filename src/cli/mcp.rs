@@ -1,4 +1,5 @@
-//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls on to a runtime.
+//! `cograph mcp`: serves one client on standard input and output, by itself or by passing its calls
+//! on to a runtime.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -23,27 +24,28 @@ const IDLE_EXIT: &str = "600";
 pub(super) struct McpArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that of this user and, while there is
-    /// none, this process. With a name in front, and more than once, to several: the same, or `cmd:` and the command line of a
-    /// program that serves
+    /// Pass calls on to a runtime: the path of its socket, an http(s) address, or `auto` for that
+    /// of this user and, while there is none, this process. With a name in front, and more than
+    /// once, to several: the same, or `cmd:` and the command line of a program that serves
     #[arg(long, value_name = "TARGET|auto|NAME=TARGET")]
     upstream: Vec<String>,
-    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is set]; of several upstreams each
-    /// has its own, and none without
+    /// A file with the token that is shown to an http(s) address [default: COGRAPH_TOKEN, if it is
+    /// set]; of several upstreams each has its own, and none without
     #[arg(long, value_name = "FILE|NAME=FILE", requires = "upstream")]
     token_file: Vec<String>,
     /// With `--upstream auto`: start a runtime when there is none
     #[arg(long, requires = "upstream")]
     start: bool,
-    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among the user's settings]
+    /// Pass calls on to the upstreams that a file names [default file: cograph/upstreams.toml among
+    /// the user's settings]
     #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with_all = ["upstream", "root"])]
     upstreams: Option<Option<PathBuf>>,
     #[command(flatten)]
     limits: LimitArguments,
 }
 
-/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool: a client must be able to
-/// connect and to list the tools in any case.
+/// Serves until the client is done. Settings that cannot be used are told to whoever calls a tool:
+/// a client must be able to connect and to list the tools in any case.
 pub(super) fn run(
     config: Result<Config, ConfigError>,
     level: &str,

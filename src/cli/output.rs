@@ -1,4 +1,5 @@
-//! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no command.
+//! Where the command line writes: results to stdout through one buffer, remarks to stderr. Knows no
+//! command.
 
 pub(super) mod json;
 pub(super) mod log;

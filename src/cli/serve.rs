@@ -16,14 +16,16 @@ use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
 pub(super) struct ServeArguments {
     #[command(flatten)]
     root: RootArgument,
-    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache directory]
+    /// Where to listen: a path in a directory that is yours alone [default: run/socket in the cache
+    /// directory]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
     /// Serve MCP over HTTP as well: an address and a port [for example: 127.0.0.1:7474]
     #[arg(long, value_name = "ADDR:PORT")]
     http: Option<SocketAddr>,
-    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root; can be given several times
-    /// [default, if neither is given: the repository of the working directory]
+    /// A directory that clients over HTTP may name as `root`, with all below it, besides that of --root;
+    /// can be given several times [default, if neither is given: the repository of the working
+    /// directory]
     #[arg(long, value_name = "DIR", requires = "http")]
     allow: Vec<PathBuf>,
     #[command(flatten)]
@@ -89,7 +91,8 @@ pub(super) fn run(
     })
 }
 
-/// What clients over HTTP may ask about: what was named, else the repository of calls that name none.
+/// What clients over HTTP may ask about: what was named, else the repository of calls that name
+/// none.
 fn within(config: &Config, arguments: &ServeArguments) -> Result<Vec<PathBuf>, ConfigError> {
     let named = arguments.root.root.iter().chain(&arguments.allow);
     let named: Vec<PathBuf> = named

@@ -1,5 +1,5 @@
-//! The file in which a user names the upstreams: one line each, a name and where it is. Only the user's own directory is looked
-//! into: a repository must not be able to have programs started.
+//! The file in which a user names the upstreams: one line each, a name and where it is. Only the
+//! user's own directory is looked into: a repository must not be able to have programs started.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -113,9 +113,11 @@ mod tests {
             target: target.to_owned(),
             token_file: token_file.map(PathBuf::from),
         };
-        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\napi = \"cmd:cograph mcp --root /srv/api\"\n\
+        let text = "# mine\n[upstreams]\nweb = \"/run/web.sock\"\n\
+                    api = \"cmd:cograph mcp --root /srv/api\"\n\
                     far = { target = \"https://far.example/mcp\", token-file = \"far.token\" }\n\
-                    [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\ntoken-file = \"/etc/near.token\"\n";
+                    [upstreams.near]\ntarget = \"http://127.0.0.1:1/mcp\"\n\
+                    token-file = \"/etc/near.token\"\n";
         let beside = Path::new("/home/me");
         let mut found = parse(text, beside).expect("it is right");
         found.sort();

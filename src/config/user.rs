@@ -1,5 +1,5 @@
-//! What the environment says about the user: where programs are found and where other programs keep their settings. Opens
-//! nothing; whether a file is there is looked at only to find a program.
+//! What the environment says about the user: where programs are found and where other programs keep
+//! their settings. Opens nothing; whether a file is there is looked at only to find a program.
 
 use std::ffi::OsString;
 use std::io;
@@ -45,7 +45,8 @@ impl User {
         }
     }
 
-    /// The program that a command means: the path itself if it has a `/`, else the first executable file of that name.
+    /// The program that a command means: the path itself if it has a `/`, else the first executable
+    /// file of that name.
     pub fn program(&self, command: &str) -> Option<PathBuf> {
         if command.contains('/') {
             return Some(PathBuf::from(command)).filter(|path| is_executable(path));
@@ -58,8 +59,8 @@ impl User {
         candidates.into_iter().find(|path| is_executable(path))
     }
 
-    /// The path under which this very program will be found again: its place in the search path, which outlives an update, else
-    /// the file that is running.
+    /// The path under which this very program will be found again: its place in the search path,
+    /// which outlives an update, else the file that is running.
     pub fn own_program(&self) -> io::Result<PathBuf> {
         let running = std::env::current_exe()?;
         let same = |found: &PathBuf| found.canonicalize().ok() == running.canonicalize().ok();
@@ -68,8 +69,8 @@ impl User {
     }
 }
 
-/// The files that git reads the user's and the machine's settings from, and the default for the user's ignore rules; whether they are
-/// there or not.
+/// The files that git reads the user's and the machine's settings from, and the default for the
+/// user's ignore rules; whether they are there or not.
 #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
 pub fn git_settings() -> Vec<PathBuf> {
     git_settings_of(|name| std::env::var_os(name))

@@ -1,4 +1,5 @@
-//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists in brackets show them.
+//! Applications of macros: expressions are read from the tokens as far as names, joiners and lists
+//! in brackets show them.
 
 pub(super) mod bodies;
 pub(super) mod items;
@@ -86,7 +87,8 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Call(callee, args))
     }
 
-    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its call site.
+    /// A macro's name, possibly at the end of a path: the expression that stands for it, with its
+    /// call site.
     fn macro_name(&mut self, node: Node<'t>, suffix: &str) -> ExprId {
         let (path, last) = match self.rule_at(node) {
             Some(Rule::Member { object, name, .. }) => {

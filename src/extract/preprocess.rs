@@ -1,7 +1,9 @@
-//! Source as a parser can read it: in languages with a preprocessor, text that only the preprocessor understands is blanked.
+//! Source as a parser can read it: in languages with a preprocessor, text that only the
+//! preprocessor understands is blanked.
 //!
-//! Lengths and lines stay as they are, so that every position of the tree is one of the source. `branches` settles conditions
-//! that cut through statements, `attributes` takes out what else cannot be read; both work on the pieces of `tokens`.
+//! Lengths and lines stay as they are, so that every position of the tree is one of the source.
+//! `branches` settles conditions that cut through statements, `attributes` takes out what else
+//! cannot be read; both work on the pieces of `tokens`.
 
 mod attributes;
 mod brackets;
@@ -263,7 +265,8 @@ mod tests {
             "void f() { if (a) { g(); } }",
         );
         check(
-            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n#endif\n",
+            "#ifdef __cplusplus\nextern \"C\" {\n#endif\nint f(void);\n#ifdef __cplusplus\n}\n\
+             #endif\n",
             "extern \"C\" { int f(void); }",
         );
         check("int a[] = {\n#ifdef A\n 1,\n#else\n 2,\n#endif\n};", "int a[] = { 1, 2, };");

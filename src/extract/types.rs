@@ -1,4 +1,5 @@
-//! Types as they are written: type expressions, chains of declarators, qualified names of definitions.
+//! Types as they are written: type expressions, chains of declarators, qualified names of
+//! definitions.
 
 pub(super) mod generics;
 
@@ -284,7 +285,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A type in quotes, as far as it is made of names, paths, applications of them and alternatives.
+    /// A type in quotes, as far as it is made of names, paths, applications of them and
+    /// alternatives.
     fn quoted_type(&mut self, node: Node<'t>) -> ExprId {
         let text = self.text_of(node).trim_matches(['"', '\'']);
         self.written_type(node, text, Usage::Site(SiteKind::Type))

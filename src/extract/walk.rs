@@ -1,4 +1,5 @@
-//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing symbol, pending documentation).
+//! The pass over the tree: says what each rule means and keeps the context (scope, enclosing
+//! symbol, pending documentation).
 
 pub(super) mod children;
 pub(super) mod context;
@@ -29,7 +30,8 @@ use tree_sitter::Node;
 pub(super) struct Walker<'t> {
     pub(super) language: &'static Language,
     pub(super) source: &'t [u8],
-    /// The source as text, if it is text from end to end: parts of it need no look at their bytes then.
+    /// The source as text, if it is text from end to end: parts of it need no look at their bytes
+    /// then.
     text: Option<&'t str>,
     pub(super) build: Builder,
     pub(super) scope: ScopeId,
@@ -38,10 +40,11 @@ pub(super) struct Walker<'t> {
     pub(super) around: Surroundings,
     pub(super) pending: Pending<'t>,
     pub(super) in_macro: bool,
-    /// Whether the target of an assignment is visited that was visited as a value before: what is assigned to in it is not visited twice
-    /// again, or each level would double the visits.
+    /// Whether the target of an assignment is visited that was visited as a value before: what is
+    /// assigned to in it is not visited twice again, or each level would double the visits.
     pub(super) in_target: bool,
-    /// A definition (by its node's id) that is the only one under its keyword, and the node with the keyword.
+    /// A definition (by its node's id) that is the only one under its keyword, and the node with
+    /// the keyword.
     pub(super) whole: Option<(usize, Node<'t>)>,
     /// Type parameters written around the definition that comes next.
     pub(super) waiting_type_params: Option<Node<'t>>,
@@ -55,7 +58,8 @@ pub(super) struct Walker<'t> {
     pub(super) calls: FxHashMap<usize, ExprId>,
     /// What the file lists for those who import all of it.
     pub(super) export_list: ExportList,
-    /// Members that the bodies of the types around declare, also those further down, where declarations are hoisted.
+    /// Members that the bodies of the types around declare, also those further down, where
+    /// declarations are hoisted.
     pub(super) declared_members: FxHashSet<(ScopeId, NameId)>,
     /// The call site that waits for its arguments.
     pub(super) call_site: SiteId,
@@ -143,7 +147,8 @@ impl<'t> Walker<'t> {
         facts
     }
 
-    /// Visits everything below a node in reading order; comments and decorators wait for the definition after them.
+    /// Visits everything below a node in reading order; comments and decorators wait for the
+    /// definition after them.
     pub(super) fn visit_children(&mut self, node: Node<'t>) -> ExprId {
         // Tokens say nothing, except that they are missing.
         let children =
@@ -213,7 +218,8 @@ impl<'t> Walker<'t> {
         self.nested(node, ExprId::NONE, visit)
     }
 
-    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where that is nested too deep.
+    /// Does something with a node that may do the same with nodes inside; gives `otherwise` where
+    /// that is nested too deep.
     pub(super) fn nested<T>(
         &mut self,
         node: Node<'t>,
@@ -414,7 +420,8 @@ impl<'t> Walker<'t> {
         self.around = around;
     }
 
-    /// Opens a scope that lasts until the one around it is closed: what is declared from here on hides what was before.
+    /// Opens a scope that lasts until the one around it is closed: what is declared from here on
+    /// hides what was before.
     pub(super) fn open_rest(&mut self, node: Node<'t>) {
         let end = self
             .scope
@@ -509,7 +516,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The expression for a word that starts a path (the root, this module, the one around), without a site.
+    /// The expression for a word that starts a path (the root, this module, the one around),
+    /// without a site.
     pub(super) fn path_word(&mut self, text: &str) -> Option<ExprId> {
         let modules = &self.language.manifest.modules;
         let words = [&modules.root_word, &modules.self_word, &modules.super_word];

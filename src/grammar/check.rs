@@ -1,4 +1,5 @@
-//! What those who write manifests ask: does a manifest fit its grammar, and what does it say of a kind of nodes? Reads no file.
+//! What those who write manifests ask: does a manifest fit its grammar, and what does it say of a
+//! kind of nodes? Reads no file.
 
 use super::{FOLDERS, inherit, parse};
 use crate::model::LanguageId;
@@ -9,14 +10,16 @@ use toml::{Table, Value};
 pub struct Fits {
     /// Display name of the language.
     pub title: String,
-    /// Kinds of nodes with a rule: as statements, definitions and expressions, as types, as patterns.
+    /// Kinds of nodes with a rule: as statements, definitions and expressions, as types, as
+    /// patterns.
     pub rules: [usize; 3],
     /// Named kinds of nodes without any rule, whose children are visited.
     pub without: Vec<String>,
 }
 
-/// Checks the text of a manifest after those that it extends, outermost first. The grammar is one that the program is linked with.
-/// Each error names the line and what does not fit; all of them are listed.
+/// Checks the text of a manifest after those that it extends, outermost first. The grammar is one
+/// that the program is linked with. Each error names the line and what does not fit; all of them
+/// are listed.
 pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
     let merged = inherit::merge(texts).map_err(|error| vec![error])?;
     let named = merged.get("grammar").and_then(Value::as_str);
@@ -27,7 +30,8 @@ pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
         FOLDERS.iter().find(|folder| grammar_of(folder.manifests).as_deref() == Some(named));
     let folder = folder.ok_or_else(|| {
         vec![format!(
-            "this program is not linked with `{named}`: build it with the crate in Cargo.toml and the manifest in grammars/"
+            "this program is not linked with `{named}`: build it with the crate in Cargo.toml and \
+             the manifest in grammars/"
         )]
     })?;
     let grammar = (folder.grammar)();
@@ -75,7 +79,8 @@ impl Roles {
         Self(merged.expect("the manifest was read when the program was built"))
     }
 
-    /// The roles of a kind of nodes, each after the table that it stands in if that is not `nodes`; several where conditions choose.
+    /// The roles of a kind of nodes, each after the table that it stands in if that is not `nodes`;
+    /// several where conditions choose.
     pub fn of_kind(&self, kind: &str) -> Vec<String> {
         let role = |rule: &Value| rule.get("role").and_then(Value::as_str).map(str::to_owned);
         let mut roles = Vec::new();

@@ -1,4 +1,5 @@
-//! Which language a file is in: by name, by extension, by its `#!` line, and by content where languages share an extension.
+//! Which language a file is in: by name, by extension, by its `#!` line, and by content where
+//! languages share an extension.
 
 use super::{FOLDERS, Folder};
 use crate::model::{LanguageId, RepoPath};
@@ -34,9 +35,10 @@ fn table() -> &'static Table {
     })
 }
 
-/// The language of a file, from its path and its first bytes (at least 256 where the file has that many; more helps to
-/// tell languages apart that share an extension). `neighbours` counts, per language, the files of the same directory
-/// whose language is already certain; it settles what content leaves open.
+/// The language of a file, from its path and its first bytes (at least 256 where the file has that
+/// many; more helps to tell languages apart that share an extension). `neighbours` counts, per
+/// language, the files of the same directory whose language is already certain; it settles what
+/// content leaves open.
 pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
     let table = table();
     if let Some(&language) = table.by_file_name.get(path.file_name()) {
@@ -69,7 +71,8 @@ fn has_marker(folder: &Folder, head: &[u8]) -> bool {
     })
 }
 
-/// The interpreter that a `#!` line names: its last path component without version digits, looking through `env`.
+/// The interpreter that a `#!` line names: its last path component without version digits, looking
+/// through `env`.
 fn interpreter(head: &[u8]) -> Option<&str> {
     let line = head.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?;
     let line = std::str::from_utf8(line).ok()?;

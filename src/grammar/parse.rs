@@ -1,4 +1,5 @@
-//! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line and what does not fit.
+//! Reads a manifest: its sections, and its rules by the kinds of the grammar. Errors name the line
+//! and what does not fit.
 
 use super::inherit;
 use super::manifest::Manifest;
@@ -20,7 +21,8 @@ pub(super) struct Parsed {
     pub(super) patterns: Vec<Option<Pattern>>,
 }
 
-/// Reads a manifest after those that it extends. Each error names the line and what does not fit; all of them are listed.
+/// Reads a manifest after those that it extends. Each error names the line and what does not fit;
+/// all of them are listed.
 pub(super) fn parse(
     texts: &[&str],
     grammar: &tree_sitter::Language,
@@ -69,7 +71,8 @@ pub(super) fn parse(
     }
 }
 
-/// The sections that are not about node kinds. A section that does not fit is left out to find the errors of the others.
+/// The sections that are not about node kinds. A section that does not fit is left out to find the
+/// errors of the others.
 fn manifest(texts: &[&str], mut table: toml::Table, errors: &mut Vec<String>) -> Option<Manifest> {
     let mut left_out = Vec::new();
     loop {

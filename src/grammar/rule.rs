@@ -1,4 +1,5 @@
-//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name the children that matter.
+//! Rules: what a node kind means to extraction. A closed set; manifests choose among them and name
+//! the children that matter.
 
 pub(super) mod case;
 
@@ -24,12 +25,13 @@ use std::collections::BTreeMap;
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
-    /// What a node means depends on more than its kind: the first case holds whose conditions do. Written as a list of rules.
+    /// What a node means depends on more than its kind: the first case holds whose conditions do.
+    /// Written as a list of rules.
     #[serde(skip)]
     Cases { cases: Vec<(When, Rule)> },
-    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is put together from all that the
-    /// selectors name; without one it is what is inside. Outside of `body`, if one is said, nothing is visited; in a `leaf` nothing
-    /// at all.
+    /// A part of a file with a name, and what is inside it: a section, a key, a block. Its name is
+    /// put together from all that the selectors name; without one it is what is inside. Outside of
+    /// `body`, if one is said, nothing is visited; in a `leaf` nothing at all.
     Item {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
@@ -49,7 +51,8 @@ pub(crate) enum Rule {
         kind: SymbolKind,
         names: Selector,
     },
-    /// Has the value of its child `of`, by default of the first named one; all children are visited.
+    /// Has the value of its child `of`, by default of the first named one; all children are
+    /// visited.
     Pass { of: Option<Selector> },
     /// A statement: has the value of its child unless it ends in the token `end`.
     Statement { end: String },
@@ -57,7 +60,8 @@ pub(crate) enum Rule {
     Block {},
     /// A branch in a language with function scope: owns type narrowings, but no names.
     Flow {},
-    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result of the callable.
+    /// Leaves the enclosing block (return, raise, continue, …); with `returns`, `of` is the result
+    /// of the callable.
     Jump {
         of: Option<Selector>,
         #[serde(default)]
@@ -82,8 +86,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         tail: bool,
     },
-    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the enclosing method is not
-    /// visible inside.
+    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
+    /// enclosing method is not visible inside.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -107,7 +111,8 @@ pub(crate) enum Rule {
         /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
     },
-    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any other is an alias.
+    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any
+    /// other is an alias.
     TypeName {
         name: Selector,
         ty: Selector,
@@ -115,7 +120,8 @@ pub(crate) enum Rule {
         #[serde(deserialize_with = "symbol_kinds")]
         kinds: BTreeMap<String, SymbolKind>,
     },
-    /// A block with members of a type that is defined elsewhere, possibly as the implementation of an interface.
+    /// A block with members of a type that is defined elsewhere, possibly as the implementation of
+    /// an interface.
     Extend {
         ty: Selector,
         interface: Option<Selector>,
@@ -129,7 +135,8 @@ pub(crate) enum Rule {
         name: Option<Selector>,
         body: Option<Selector>,
     },
-    /// The name of the package that the file belongs to; one inside of the body of another has its name after the other's.
+    /// The name of the package that the file belongs to; one inside of the body of another has its
+    /// name after the other's.
     Package { name: Selector, body: Option<Selector> },
     /// The value that the file gives to those who import it.
     Exports { of: Selector },
@@ -147,8 +154,8 @@ pub(crate) enum Rule {
         #[serde(default)]
         several: bool,
     },
-    /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one without type and
-    /// value has the type of its predecessor.
+    /// Definitions under one keyword. A single one has the extent of the group; with `repeats`, one
+    /// without type and value has the type of its predecessor.
     Group {
         #[serde(default)]
         repeats: bool,
@@ -159,7 +166,8 @@ pub(crate) enum Rule {
         kind: Option<SymbolKind>,
         ty: Option<Selector>,
         declarators: Selector,
-        /// Initial values outside of the declarators; for a callable declarator one means a pure virtual function.
+        /// Initial values outside of the declarators; for a callable declarator one means a pure
+        /// virtual function.
         values: Option<Selector>,
         /// The names have function scope.
         #[serde(default)]
@@ -183,7 +191,8 @@ pub(crate) enum Rule {
     },
     /// The body of an enumeration in which unadorned names are variants.
     Variants {},
-    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read as well (`+=`).
+    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read
+    /// as well (`+=`).
     Assign {
         left: Selector,
         right: Option<Selector>,
@@ -222,8 +231,8 @@ pub(crate) enum Rule {
     Decorated { of: Selector, decorators: Selector },
     /// A decorator, annotation or attribute.
     Decorator { name: Selector, args: Option<Selector> },
-    /// An export of a definition or a value; `import` has the form of re-exports. `whole-mark`: token of an export whose
-    /// value is the whole module (`export =`).
+    /// An export of a definition or a value; `import` has the form of re-exports. `whole-mark`:
+    /// token of an export whose value is the whole module (`export =`).
     Export {
         declaration: Option<Selector>,
         value: Option<Selector>,
@@ -240,8 +249,8 @@ pub(crate) enum Rule {
 
     /// A name.
     Name {},
-    /// Member access on a value, type or module. Where `object` is absent the node is a plain name. `scoped`: a path
-    /// (`a::b`).
+    /// Member access on a value, type or module. Where `object` is absent the node is a plain name.
+    /// `scoped`: a path (`a::b`).
     Member {
         object: Option<Selector>,
         name: Selector,
@@ -256,8 +265,9 @@ pub(crate) enum Rule {
         args: Option<Selector>,
         type_args: Option<Selector>,
     },
-    /// A construction of `ty`; without a type, of the element type of the enclosing construction. `body` may hold
-    /// definitions (an anonymous subclass) or nodes with the role `initializer`; `fields` holds initializers only.
+    /// A construction of `ty`; without a type, of the element type of the enclosing construction.
+    /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
+    /// `fields` holds initializers only.
     Construct {
         ty: Option<Selector>,
         args: Option<Selector>,
@@ -269,8 +279,8 @@ pub(crate) enum Rule {
     TypeValue {},
     /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
     Types {},
-    /// A markup element: a construction of the component that `name` names by a path or with a capital; other names are
-    /// builtin.
+    /// A markup element: a construction of the component that `name` names by a path or with a
+    /// capital; other names are builtin.
     Element { name: Selector },
     /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
@@ -305,8 +315,9 @@ pub(crate) enum Rule {
     Choice { of: Vec<Selector>, condition: Option<Selector> },
     /// A spread: several arguments or elements.
     Spread {},
-    /// An operator. The value is that of either side for operators in `either`, that of the right side for those in
-    /// `last`, a truth value for those in `truth`, otherwise that of the left side.
+    /// An operator. The value is that of either side for operators in `either`, that of the right
+    /// side for those in `last`, a truth value for those in `truth`, otherwise that of the left
+    /// side.
     Operator {
         left: Option<Selector>,
         right: Option<Selector>,
@@ -369,17 +380,20 @@ pub(crate) enum Rule {
         value: Option<Selector>,
         otherwise: Option<Selector>,
     },
-    /// Cases that match one value, bound to `name` if given; the children of `body` have the role `case`.
+    /// Cases that match one value, bound to `name` if given; the children of `body` have the role
+    /// `case`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a further condition.
+    /// One case of a `match`: a pattern, or types to which the value is narrowed; `guard` is a
+    /// further condition.
     Case {
         pattern: Option<Selector>,
         types: Option<Selector>,
         value: Option<Selector>,
         guard: Option<Selector>,
     },
-    /// An invocation of a macro on tokens; `read` describes the expressions among them. Where definitions are allowed,
-    /// tokens that start with one of `items` are read as definitions if they parse as such.
+    /// An invocation of a macro on tokens; `read` describes the expressions among them. Where
+    /// definitions are allowed, tokens that start with one of `items` are read as definitions if
+    /// they parse as such.
     MacroCall {
         name: Selector,
         tokens: Selector,
@@ -389,7 +403,8 @@ pub(crate) enum Rule {
     },
     /// A named argument: `value` is the argument.
     NamedArgument { value: Selector },
-    /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`, `array`, `reference`).
+    /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
+    /// `array`, `reference`).
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
@@ -408,9 +423,9 @@ pub(crate) enum Rule {
     Generic { params: Selector },
     /// Definitions inside belong to the scope around the type (friends).
     Outside {},
-    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the same name it is an
-    /// include guard. `alternative` is compiled where the condition does not hold; a first token in `negated` negates the
-    /// condition.
+    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the
+    /// same name it is an include guard. `alternative` is compiled where the condition does not
+    /// hold; a first token in `negated` negates the condition.
     Conditional {
         name: Option<Selector>,
         guard: Option<Selector>,

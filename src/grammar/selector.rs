@@ -1,4 +1,5 @@
-//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child), alternatives `a|b`, steps `a/b`.
+//! Selectors: how a manifest names a child of a node. `field`, `<kind>`, `2` (third named child),
+//! alternatives `a|b`, steps `a/b`.
 
 use rustc_hash::FxHashMap;
 use serde::de::{self, Deserialize, Deserializer};
@@ -40,7 +41,8 @@ pub(super) fn with_grammar<T>(grammar: &tree_sitter::Language, read: impl FnOnce
     result
 }
 
-/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such kind.
+/// The ids of all symbols that are shown as nodes of this kind; none if the grammar has no such
+/// kind.
 pub(super) fn kind_ids(kind: &str) -> SmallVec<[u16; 2]> {
     GRAMMAR.with(|slot| {
         let slot = slot.borrow();
@@ -78,7 +80,8 @@ impl Selector {
             .find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
     }
 
-    /// Every child that the last step of the selector names, in order. The cursor may be at any node of the same tree.
+    /// Every child that the last step of the selector names, in order. The cursor may be at any
+    /// node of the same tree.
     pub(crate) fn every<'t>(
         &self,
         node: Node<'t>,
@@ -98,7 +101,8 @@ impl Selector {
     }
 }
 
-/// Children of a node with more than so many are gone over by a cursor: one after the other is reached by counting.
+/// Children of a node with more than so many are gone over by a cursor: one after the other is
+/// reached by counting.
 const FEW: u32 = 8;
 
 impl Step {

@@ -1,4 +1,5 @@
-//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for once, when its language is read.
+//! What kinds of nodes are, beside their rules: tokens, modifiers, comments. Each kind is asked for
+//! once, when its language is read.
 
 use super::parse::Parsed;
 use super::pattern::Pattern;

@@ -14,8 +14,8 @@ use serde::Deserialize;
 pub(crate) enum TypeRule {
     /// An unknown type; nothing inside is visited.
     Skip {},
-    /// The type of its child `of`, by default of the first named one; without such a child the builtin type
-    /// `otherwise`.
+    /// The type of its child `of`, by default of the first named one; without such a child the
+    /// builtin type `otherwise`.
     Pass { of: Option<Selector>, otherwise: Option<String> },
     /// A list: each named child is a type.
     Each {},

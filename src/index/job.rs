@@ -1,4 +1,5 @@
-//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time in all.
+//! Index runs in the background: one a repository, shared by all who wait for it, a few at a time
+//! in all.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -19,7 +20,8 @@ const AT_ONCE: usize = 2;
 /// How long a run waits for another process that writes the same store.
 const WRITER_PATIENCE: Duration = Duration::from_secs(600);
 
-/// Starts runs and knows those that are under way. Dropping it stops them and waits for their threads.
+/// Starts runs and knows those that are under way. Dropping it stops them and waits for their
+/// threads.
 pub struct Jobs {
     shared: Arc<SharedJobs>,
 }
@@ -28,7 +30,8 @@ pub struct Jobs {
 pub struct Job {
     location: Location,
     begun: Instant,
-    /// The changes that it takes in, whatever else has changed; none if it looks for all of them itself.
+    /// The changes that it takes in, whatever else has changed; none if it looks for all of them
+    /// itself.
     changes: Option<ChangeSet>,
     cancel: CancelToken,
     state: Mutex<JobState>,
@@ -77,7 +80,8 @@ impl Jobs {
         Self::telling(limits, worker, |_, _| {})
     }
 
-    /// The same, with somebody who is told of every new generation, on the thread of the run that has made it.
+    /// The same, with somebody who is told of every new generation, on the thread of the run that
+    /// has made it.
     pub fn telling(
         limits: Limits,
         worker: Option<WorkerCommand>,
@@ -93,14 +97,15 @@ impl Jobs {
 
     /// The run that brings this repository's store up to date: the one under way, or a new one.
     ///
-    /// A run that is under way may have looked at a file before it changed, or not look at it at all ([`Job::takes_in`]). A caller that must
-    /// know compares again afterwards (`freshness`) and starts another run if need be.
+    /// A run that is under way may have looked at a file before it changed, or not look at it at
+    /// all ([`Job::takes_in`]). A caller that must know compares again afterwards (`freshness`) and
+    /// starts another run if need be.
     pub fn start(&self, location: &Location) -> Arc<Job> {
         self.start_for(location, None, None)
     }
 
-    /// The same for changes that have been found already. What `then` names is taken in by another run, which begins as soon as
-    /// this one has ended.
+    /// The same for changes that have been found already. What `then` names is taken in by another
+    /// run, which begins as soon as this one has ended.
     pub fn start_for(
         &self,
         location: &Location,
@@ -191,7 +196,8 @@ impl SharedJobs {
     fn work(self: &Arc<Self>, job: &Arc<Job>, then: Option<ChangeSet>) {
         let waiting = Arc::clone(self);
         let wake = job.cancel.on_cancel(move || {
-            // Under the lock, so that the signal cannot fall between a look at the token and the wait.
+            // Under the lock, so that the signal cannot fall between a look at the token and the
+            // wait.
             let _state = waiting.lock();
             waiting.turn.notify_all();
         });
@@ -234,7 +240,8 @@ impl SharedJobs {
             state.working -= usize::from(has_turn);
         }
         self.turn.notify_all();
-        // Before the end is told: whoever waits for this run, and then for the rest, finds that one under way.
+        // Before the end is told: whoever waits for this run, and then for the rest, finds that one
+        // under way.
         if let Some(rest) = then.filter(|_| outcome.is_ok()) {
             self.start(&job.location, Some(rest), None);
         }
@@ -279,7 +286,8 @@ impl SharedJobs {
 }
 
 impl Job {
-    /// Whether it takes in these changes, or all if they are none: it may have been started for others.
+    /// Whether it takes in these changes, or all if they are none: it may have been started for
+    /// others.
     pub fn takes_in(&self, changes: Option<&ChangeSet>) -> bool {
         match (&self.changes, changes) {
             (None, _) => true,
@@ -317,7 +325,8 @@ impl Job {
         state.clone()
     }
 
-    /// Waits until the state is another one than when it was looked at last, it has ended, or `until` has come.
+    /// Waits until the state is another one than when it was looked at last, it has ended, or
+    /// `until` has come.
     pub fn wait_for_progress(&self, seen: Option<Progress>, until: Instant) -> JobState {
         let mut state = self.lock();
         while matches!(&*state, JobState::Queued)

@@ -1,5 +1,6 @@
-//! Things that are kept while they are in use, by key, and let go when nobody has used them for a while: by a thread that is
-//! there as long as something is kept, and sleeps until the first of them can be let go. Knows nothing of what the things are.
+//! Things that are kept while they are in use, by key, and let go when nobody has used them for a
+//! while: by a thread that is there as long as something is kept, and sleeps until the first of
+//! them can be let go. Knows nothing of what the things are.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -38,7 +39,8 @@ struct KeptEntry<K, T> {
 }
 
 impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
-    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is called `name`.
+    /// Nothing yet. Things go when they have not been used for `idle`; the thread that does it is
+    /// called `name`.
     pub fn new(name: &'static str, idle: Duration) -> Self {
         let state = KeptState { entries: Vec::new(), is_swept: false, ended: false };
         let shared = Arc::new(SharedItems { state: Mutex::new(state), changed: Condvar::new() });
@@ -56,7 +58,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         state.find(key).map(|entry| entry.used = Instant::now()).is_some()
     }
 
-    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of it.
+    /// Looks at something, or changes it, in a moment in which nobody else does. That is no use of
+    /// it.
     pub fn with<R>(&self, key: &K, work: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.shared.lock().find(key).map(|entry| work(&mut entry.value))
     }
@@ -79,7 +82,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         self.begin_to_sweep();
     }
 
-    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True if that was so.
+    /// Says that something is in use, and keeps what `make` gives if nothing is kept so far. True
+    /// if that was so.
     pub fn touch_or_put(&self, key: &K, make: impl FnOnce() -> T) -> bool {
         {
             let mut state = self.shared.lock();
@@ -111,7 +115,8 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> Kept<K, T> {
         match Builder::new().name(self.name.to_owned()).spawn(move || shared.sweep(idle)) {
             Ok(thread) => *sweeper = Some(thread),
             Err(error) => {
-                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go again");
+                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go \
+                    again");
                 let mut state = self.shared.lock();
                 state.is_swept = false;
                 let all = std::mem::take(&mut state.entries);

@@ -1,5 +1,6 @@
-//! Whether a directory that nobody has named is meant as a repository: a server is started in a home directory more often than a home
-//! directory is to be indexed. A `.git`, a file that says how a project is built, or an index that it has already is proof enough.
+//! Whether a directory that nobody has named is meant as a repository: a server is started in a
+//! home directory more often than a home directory is to be indexed. A `.git`, a file that says how
+//! a project is built, or an index that it has already is proof enough.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! What is known of files that must not be parsed, and who hears which file is being parsed or resolved: what a run needs to know
-//! when a file can end it. Knows nothing of processes.
+//! What is known of files that must not be parsed, and who hears which file is being parsed or
+//! resolved: what a run needs to know when a file can end it. Knows nothing of processes.
 
 use rustc_hash::FxHashMap;
 
@@ -7,7 +7,8 @@ use crate::model::RepoPath;
 
 /// How a build goes about files that may end it.
 pub struct Caution {
-    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever they are.
+    /// Files that are left out, each with the bytes it is left out for: their hash, or whatever
+    /// they are.
     left_out: FxHashMap<RepoPath, Option<u128>>,
     suspicion: Suspicion,
     witness: Box<dyn Witness>,
@@ -30,10 +31,11 @@ impl Default for Suspicion {
 
 /// Hears of files before they are worked on, and after.
 pub(super) trait Witness: Send + Sync {
-    /// This thread is going to parse some of these files, one after the other. What they are is told for many at once: whoever is
-    /// told in another process is woken each time.
+    /// This thread is going to parse some of these files, one after the other. What they are is
+    /// told for many at once: whoever is told in another process is woken each time.
     fn announces(&self, paths: Vec<RepoPath>);
-    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other thread parses one.
+    /// This thread is going to parse or resolve the file. `alone` if it parses it and no other
+    /// thread parses one.
     fn begins(&self, path: &RepoPath, alone: bool);
     /// This thread is done with its file.
     fn ends(&self);
@@ -72,7 +74,8 @@ impl Caution {
     }
 }
 
-/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is noticed as a parse is.
+/// Resolves a file by `work`, with the witnesses of `caution`: a resolution that does not end is
+/// noticed as a parse is.
 pub(super) fn resolving<T>(
     caution: Option<&Caution>,
     path: &RepoPath,

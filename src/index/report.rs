@@ -21,7 +21,8 @@ pub struct Report {
     pub bytes: u64,
     /// One entry a language that has files, in order of id.
     pub languages: Vec<LanguageReport>,
-    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not occur.
+    /// Files without facts by reason, in order of the reasons; no entry for reasons that did not
+    /// occur.
     pub skipped: Vec<(SkipReason, u64)>,
 }
 

@@ -1,9 +1,10 @@
-//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a resolution that does not end, cost
-//! the file that made it, to cancel is to kill, and the memory of a whole build goes back to the system. The worker is this program
-//! once more. Whole builds and changes go the same way; after a change the worker stays for the next one, with what it knows.
+//! Index runs in a process of their own: a grammar that crashes, hangs or eats the memory, and a
+//! resolution that does not end, cost the file that made it, to cancel is to kill, and the memory
+//! of a whole build goes back to the system. The worker is this program once more. Whole builds and
+//! changes go the same way; after a change the worker stays for the next one, with what it knows.
 //!
-//! `message` is the protocol between the two, `process` the one side of it, this file the other, and `crash_search` what is learnt
-//! when a worker dies.
+//! `message` is the protocol between the two, `process` the one side of it, this file the other,
+//! and `crash_search` what is learnt when a worker dies.
 
 mod crash_search;
 #[cfg(feature = "faults")]
@@ -56,7 +57,8 @@ impl WorkerPool {
         self.idle.touch(location);
     }
 
-    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left out, and the store says so.
+    /// Has a worker make a repository's store reflect `changes`. Files that end the worker are left
+    /// out, and the store says so.
     pub(super) fn apply(
         &self,
         location: &Location,
@@ -67,7 +69,8 @@ impl WorkerPool {
         let root = location.root();
         let work = Work::of(changes);
         let mut trial = Trial::default();
-        // What an idle worker knows is of no use for a whole build, and takes memory that the build may need.
+        // What an idle worker knows is of no use for a whole build, and takes memory that the build
+        // may need.
         let mut idle = self.idle.take(location).filter(|_| work.is_change());
         loop {
             run.check(root)?;
@@ -105,7 +108,8 @@ impl WorkerPool {
                     });
                 }
                 End::Died { doing, death, how, said } => {
-                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes has died");
+                    tracing::warn!(root = %root.display(), how, ?doing, "a process that indexes \
+                        has died");
                     let known = trial.guilty.len();
                     if !trial.learn(doing, death) {
                         return Err(IndexError::Worker { root: root.to_path_buf(), how, said });
@@ -187,7 +191,8 @@ impl Worker {
             let _ = order.write(input);
         }
         let pid = Pid::from_child(&self.child);
-        // The hook is gone before the child is waited for, so that it cannot hit another process of the same number.
+        // The hook is gone before the child is waited for, so that it cannot hit another process of
+        // the same number.
         let kill = run.cancel.on_cancel(move || {
             let _ = kill_process(pid, Signal::KILL);
         });

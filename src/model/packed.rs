@@ -1,8 +1,9 @@
-//! The compact form of facts and results: as they are in the segment of a store and in its rows about changed files.
+//! The compact form of facts and results: as they are in the segment of a store and in its rows
+//! about changed files.
 //!
-//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One description of each type
-//! serves writing and reading (`Pass`), so that the two cannot come apart. Reading ends with `None` at what writing would not
-//! have written; it never panics.
+//! Numbers take as many bytes as they need; most are written as the step from their neighbour. One
+//! description of each type serves writing and reading (`Pass`), so that the two cannot come apart.
+//! Reading ends with `None` at what writing would not have written; it never panics.
 
 pub mod facts;
 pub mod graph;
@@ -12,8 +13,8 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists excepted; a reader gives
-/// what was taken down, whatever it is given.
+/// One pass over a value. A writer takes down what it is given and gives it back, texts and lists
+/// excepted; a reader gives what was taken down, whatever it is given.
 pub trait Pass: Sized {
     /// A number that is mostly small.
     fn number(&mut self, value: u64) -> Option<u64>;
@@ -53,7 +54,8 @@ pub trait Pass: Sized {
         Some(other.wrapping_add(unfolded(self.small(folded(value.wrapping_sub(other)))?)))
     }
 
-    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the next.
+    /// An id near that of a neighbour, or the one that stands for none. It is the neighbour of the
+    /// next.
     fn id_near(&mut self, value: u32, other: &mut u32) -> Option<u32> {
         let step = folded(value.wrapping_sub(*other));
         match self.number(if value == u32::MAX { 0 } else { u64::from(step) + 1 })? {

@@ -1,7 +1,9 @@
-//! The words of source text, by which code is found: what a word is, which forms of it are one, and how the words of a file are kept.
+//! The words of source text, by which code is found: what a word is, which forms of it are one, and
+//! how the words of a file are kept.
 //!
-//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a number made from its stem, so that no
-//! dictionary is kept: two words may share a number, about one in a thousand in a very large repository.
+//! Identifiers fall into parts (`camelCase`, `snake_case`); digits separate. A word is known by a
+//! number made from its stem, so that no dictionary is kept: two words may share a number, about
+//! one in a thousand in a very large repository.
 
 mod stem;
 
@@ -12,7 +14,8 @@ use super::packed::{put, take};
 
 pub use stem::stem;
 
-/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`, base64).
+/// Letters that a word has at least and at most: what is shorter or longer tells nothing (`x`,
+/// base64).
 const LETTERS: std::ops::RangeInclusive<usize> = 2..=32;
 
 /// Bits of a word's number.
@@ -45,7 +48,8 @@ impl Frequency {
     }
 }
 
-/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a digit, with where they begin.
+/// The identifiers and words of a text: runs of letters, digits and `_` that do not begin with a
+/// digit, with where they begin.
 pub fn runs(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -92,7 +96,8 @@ pub fn parts(run: &[u8], mut visit: impl FnMut(&mut Vec<u8>)) {
         }
         if byte.is_ascii_uppercase() && at > 0 {
             let after_small = run[at - 1].is_ascii_lowercase();
-            // The last capital of several belongs to what follows: `HTTPServer` is `http`, `server`.
+            // The last capital of several belongs to what follows: `HTTPServer` is `http`,
+            // `server`.
             let before_small = run[at - 1].is_ascii_uppercase()
                 && run.get(at + 1).is_some_and(u8::is_ascii_lowercase);
             // An acronym in the plural is one word: `URLs`.
@@ -121,7 +126,8 @@ pub fn terms(run: &[u8], mut visit: impl FnMut(Term)) {
     });
 }
 
-/// The words of a file as they are kept: how many there are in all, then which, in order, with how often.
+/// The words of a file as they are kept: how many there are in all, then which, in order, with how
+/// often.
 pub fn of_file(path: &str, text: &[u8]) -> Box<[u8]> {
     let mut identifiers: FxHashMap<&[u8], u32> = FxHashMap::default();
     for (_, run) in runs(text) {

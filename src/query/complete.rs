@@ -1,5 +1,6 @@
-//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than clever: it looks names up by
-//! their beginning, and gives each in the shortest form that means one thing.
+//! `complete`: the symbols or paths that what somebody is typing may become. Quick rather than
+//! clever: it looks names up by their beginning, and gives each in the shortest form that means one
+//! thing.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -71,7 +72,8 @@ pub fn complete(
     }
 }
 
-/// The next step of every path that begins as typed, as a shell gives it; then files whose own name begins like that.
+/// The next step of every path that begins as typed, as a shell gives it; then files whose own name
+/// begins like that.
 fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResult, QueryError> {
     let (mut steps, mut files) = (BTreeSet::new(), Vec::new());
     for (_, path) in lookup.snapshot.paths()? {
@@ -92,8 +94,8 @@ fn paths(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteResul
     Ok(CompleteResult { values: steps.into_iter().chain(files).take(limit).collect(), total })
 }
 
-/// What stands inside the file or symbol that is named before the last separator. None if that names nothing, or nothing
-/// stands there.
+/// What stands inside the file or symbol that is named before the last separator. None if that
+/// names nothing, or nothing stands there.
 fn members(lookup: &Lookup<'_>, typed: &str) -> Result<Option<Vec<String>>, QueryError> {
     let double = typed.rfind("::").map(|at| (at, at + 2));
     let dot = typed.rfind('.').map(|at| (at, at + 1));
@@ -157,7 +159,8 @@ fn by_name(lookup: &Lookup<'_>, typed: &str, limit: usize) -> Result<CompleteRes
         ranked.push((!is_whole_name, !name.starts_with(typed), most, name.len(), name, places));
     }
     ranked.sort_unstable();
-    // Of what may still become several names, each is offered in its best meaning before any in another.
+    // Of what may still become several names, each is offered in its best meaning before any in
+    // another.
     let (mut values, mut others) = (Vec::new(), Vec::new());
     for (is_beginning, .., name, places) in ranked {
         match places.split_first() {
@@ -186,7 +189,8 @@ enum Value {
     Symbol(SymbolKey),
 }
 
-/// The names of the symbols that are used most: where nothing was typed, any other choice would be by the alphabet.
+/// The names of the symbols that are used most: where nothing was typed, any other choice would be
+/// by the alphabet.
 fn most_used(lookup: &Lookup<'_>, limit: usize) -> Result<Vec<(NameKey, String)>, QueryError> {
     let mut heads = Vec::new();
     lookup.snapshot.visit_referenced(1, |head| {

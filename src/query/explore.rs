@@ -1,5 +1,5 @@
-//! `explore`: from a question to the few symbols that matter, how they connect, their source and the tests that cover them, and what
-//! else the question may be about.
+//! `explore`: from a question to the few symbols that matter, how they connect, their source and
+//! the tests that cover them, and what else the question may be about.
 
 mod connect;
 
@@ -28,7 +28,8 @@ pub struct ExploreParams {
     pub others: usize,
     /// Longest chain of calls that is looked for between two symbols.
     pub depth: u32,
-    /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol has.
+    /// At most so many lines of source for each symbol; an excerpt says how many lines the symbol
+    /// has.
     pub lines_per_symbol: u32,
 }
 
@@ -54,7 +55,8 @@ pub struct Explored {
     pub why: Why,
     /// Its source, possibly its first lines only; or why there is none.
     pub source: Result<Excerpt, QueryError>,
-    /// Symbols that certainly or likely call or use it, those outside tests and with most references first. At most `limit`.
+    /// Symbols that certainly or likely call or use it, those outside tests and with most
+    /// references first. At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// How many there are.
     pub caller_total: u64,
@@ -87,7 +89,8 @@ pub struct OtherSymbol {
 /// A chain of calls between two of the symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Connection {
-    /// The symbols from the first to the last, both included, with the line of the call that leads to the next (0 for the last and for dispatch).
+    /// The symbols from the first to the last, both included, with the line of the call that leads
+    /// to the next (0 for the last and for dispatch).
     pub chain: Vec<(SymbolInfo, u32)>,
 }
 

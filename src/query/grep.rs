@@ -1,4 +1,5 @@
-//! `grep`: text or a regular expression over the files of the store as they are now, with the symbol around each hit.
+//! `grep`: text or a regular expression over the files of the store as they are now, with the
+//! symbol around each hit.
 
 pub(super) mod parallel;
 
@@ -181,10 +182,12 @@ pub fn grep(
     Ok(result)
 }
 
-/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be read.
+/// The matching lines of a file, with its bytes if they are to be shown; or why it could not be
+/// read.
 type Searched = Result<(Result<Matches, QueryError>, Vec<u8>), String>;
 
-/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be small enough to be read.
+/// Whether the lines of a file can be searched. One that is too large to be parsed as data may be
+/// small enough to be read.
 pub(super) fn is_text(file: &FileRow) -> bool {
     !matches!(
         file.skipped,

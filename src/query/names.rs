@@ -1,7 +1,8 @@
-//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any suffix of it, `path:line`.
+//! The one resolver of what people and agents call symbols and files: `path::Container.name`, any
+//! suffix of it, `path:line`.
 //!
-//! It never answers for another symbol than the one named: what is ambiguous gives the choices, what is unknown gives names
-//! that resemble it.
+//! It never answers for another symbol than the one named: what is ambiguous gives the choices,
+//! what is unknown gives names that resemble it.
 
 pub(super) mod fuzzy;
 pub(super) mod text;
@@ -67,8 +68,8 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
     }
 }
 
-/// One of the things that a name means: a symbol, with those that count as the same (overloads, what it overrides or implements and what
-/// overrides or implements it).
+/// One of the things that a name means: a symbol, with those that count as the same (overloads,
+/// what it overrides or implements and what overrides or implements it).
 pub(super) struct Meaning {
     /// The one that the others are told by.
     pub(super) symbol: Rc<SymbolRow>,
@@ -316,7 +317,8 @@ pub(super) fn segments(name: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What may stand before a symbol's name: directories and the file's name without extension; containers.
+/// What may stand before a symbol's name: directories and the file's name without extension;
+/// containers.
 fn surroundings(
     lookup: &Lookup<'_>,
     symbol: &SymbolRow,
@@ -332,8 +334,8 @@ fn surroundings(
     Ok((stem.split('/').map(str::to_owned).collect(), containers))
 }
 
-/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on what is below them under
-/// their own name. Containers are not left out.
+/// Whether `wanted` is a way to the symbol that leaves out directories or files: packages pass on
+/// what is below them under their own name. Containers are not left out.
 fn is_reached(places: &[String], containers: &[String], wanted: &[&str]) -> bool {
     let Some(modules) =
         wanted.len().checked_sub(containers.len()).map(|modules| &wanted[..modules])
@@ -361,8 +363,8 @@ fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<Rc<SymbolRow>>, QueryE
     Ok(found)
 }
 
-/// With a path the name is meant from the top of the file, if it fits there: else nothing could tell a function from the
-/// method of the same name.
+/// With a path the name is meant from the top of the file, if it fits there: else nothing could
+/// tell a function from the method of the same name.
 fn prefer_whole(
     lookup: &Lookup<'_>,
     found: Vec<Rc<SymbolRow>>,
@@ -379,8 +381,8 @@ fn prefer_whole(
     Ok(if whole.is_empty() { found } else { whole })
 }
 
-/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions of a type, constructors
-/// of a type of their name.
+/// Drops what is the same thing as another of the symbols: declarations of a definition, extensions
+/// of a type, constructors of a type of their name.
 fn prefer_definitions(
     lookup: &Lookup<'_>,
     found: &mut Vec<Rc<SymbolRow>>,
@@ -420,7 +422,8 @@ fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u
     )
 }
 
-/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in typing, with more around it.
+/// Symbols whose names resemble `wanted`: the same name elsewhere, in other case, with errors in
+/// typing, with more around it.
 pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>, QueryError> {
     let chain = segments(wanted);
     let name = chain.last().copied().unwrap_or(wanted);

@@ -145,7 +145,8 @@ pub fn outline(
         _ => snapshot.files()?.into_iter().filter(|file| relative(file, path).is_some()).collect(),
     };
     if below.is_empty() && !path.is_empty() {
-        // No directory of that path: an ending of a file's path, or an error that says what there is.
+        // No directory of that path: an ending of a file's path, or an error that says what there
+        // is.
         let file = names::file(&lookup, path)?;
         return Ok(OutlineResult::File(Box::new(file_outline(&lookup, &file)?)));
     }
@@ -203,7 +204,8 @@ fn entries(
     Ok(listed)
 }
 
-/// The symbols of a file that are used most; those outside others before those inside where it does not matter.
+/// The symbols of a file that are used most; those outside others before those inside where it does
+/// not matter.
 fn top_symbols(
     lookup: &Lookup<'_>,
     file: &FileRow,
@@ -268,7 +270,8 @@ fn file_outline(lookup: &Lookup<'_>, file: &FileRow) -> Result<FileOutline, Quer
     })
 }
 
-/// The symbols inside one. Takes them out of `children`, so that containers in a circle come to an end.
+/// The symbols inside one. Takes them out of `children`, so that containers in a circle come to an
+/// end.
 fn nodes(
     lookup: &Lookup<'_>,
     children: &mut BTreeMap<Option<SymbolKey>, Vec<&SymbolRow>>,

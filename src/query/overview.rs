@@ -1,4 +1,5 @@
-//! `overview`: what a repository consists of, how its parts depend on each other, and where to begin.
+//! `overview`: what a repository consists of, how its parts depend on each other, and where to
+//! begin.
 
 mod cycles;
 
@@ -20,7 +21,8 @@ use crate::store::{FileKey, FileRow, Snapshot};
 pub struct OverviewParams {
     /// Only this directory; empty for the whole repository.
     pub path: String,
-    /// Levels of directories below `path` that count as modules of their own. 0 chooses a depth that gives some dozen modules.
+    /// Levels of directories below `path` that count as modules of their own. 0 chooses a depth
+    /// that gives some dozen modules.
     pub depth: u32,
     /// At most so many entries in each list.
     pub limit: usize,

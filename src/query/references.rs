@@ -27,7 +27,8 @@ pub struct ReferencesParams {
     pub path: Option<String>,
     /// What to do with sites in test code.
     pub tests: Tests,
-    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted only.
+    /// The vaguest sites that are listed where some are certain or likely. Vaguer ones are counted
+    /// only.
     pub list: Certainty,
     /// So many sites are skipped.
     pub offset: usize,
@@ -74,7 +75,8 @@ pub struct FileReferences {
 pub struct Related {
     /// The relation.
     pub kind: RelationKind,
-    /// Whether the other one is at its start (it overrides, derives, implements, defines the one asked about).
+    /// Whether the other one is at its start (it overrides, derives, implements, defines the one
+    /// asked about).
     pub incoming: bool,
     /// The other one.
     pub symbol: SymbolInfo,
@@ -91,15 +93,18 @@ pub struct ReferencesResult {
     pub counts: Counts,
     /// Certain and likely sites that pass the filters, by kind, most first.
     pub by_kind: Vec<(SiteKind, u64)>,
-    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest first, then most first.
+    /// Why the vague ones (possible, textual) are vague: reasons with numbers of sites, surest
+    /// first, then most first.
     pub reasons: Vec<(Certainty, Step, u64)>,
     /// The vaguest sites that are listed: all, where none is certain or likely.
     pub listed: Certainty,
     /// Files with certain or likely sites that pass the filters.
     pub file_count: u64,
-    /// The sites: surest first, then by file and place. One file may appear once for each certainty.
+    /// The sites: surest first, then by file and place. One file may appear once for each
+    /// certainty.
     pub files: Vec<FileReferences>,
-    /// What overrides, implements or derives from it, directly or further away, and what it overrides, implements or derives from itself.
+    /// What overrides, implements or derives from it, directly or further away, and what it
+    /// overrides, implements or derives from itself.
     pub related: Vec<Related>,
 }
 
@@ -274,8 +279,8 @@ fn reasons(found: &[Found]) -> Vec<(Certainty, Step, u64)> {
     reasons
 }
 
-/// Relations of any of the symbols to others, without those that make them the same thing. What overrides, implements or derives from
-/// them is followed on: a change of them concerns all of it.
+/// Relations of any of the symbols to others, without those that make them the same thing. What
+/// overrides, implements or derives from them is followed on: a change of them concerns all of it.
 fn related(lookup: &Lookup<'_>, same: &[SymbolKey]) -> Result<Vec<Related>, QueryError> {
     let mut ends = Vec::new();
     let rank = |other: SymbolKey| Ok::<_, QueryError>(lookup.order().row(&*lookup.symbol(other)?));

@@ -26,7 +26,8 @@ const MAX_EQUAL: usize = 400;
 /// How the text of a search is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SearchMode {
-    /// Words: a name, the beginning or a part of one, several words in any order, with forgiveness for case and typing errors.
+    /// Words: a name, the beginning or a part of one, several words in any order, with forgiveness
+    /// for case and typing errors.
     #[default]
     Words,
     /// A whole name, letter by letter (`Container.name` and `path::name` work too).
@@ -89,10 +90,11 @@ pub enum Match {
     Words,
     /// A part of the name.
     Substring,
-    /// Some of the words asked for, in the name, the containers, the path, the documentation or the source; see `search_in`.
+    /// Some of the words asked for, in the name, the containers, the path, the documentation or the
+    /// source; see `search_in`.
     Text,
-    /// All words asked for, some of them in the names of containers or in the path. Only where names alone do not fill the list, and
-    /// for one name only where nothing has it.
+    /// All words asked for, some of them in the names of containers or in the path. Only where
+    /// names alone do not fill the list, and for one name only where nothing has it.
     Around,
     /// Some of the words asked for. Only when nothing fits better.
     SomeWords,
@@ -120,7 +122,8 @@ pub struct SearchResult {
     pub total: Total,
 }
 
-/// Finds symbols. Order: how well the name fits, then number of references, then code before tests, then path and line.
+/// Finds symbols. Order: how well the name fits, then number of references, then code before tests,
+/// then path and line.
 pub fn search(
     snapshot: &Snapshot,
     params: &SearchParams,
@@ -149,8 +152,8 @@ pub fn search(
     Ok(SearchResult { hits: hits.collect::<Result<_, QueryError>>()?, total })
 }
 
-/// As [`search`]. What has all of several words in its name comes first; after that the order is that of `explore`, by everything that is
-/// written in and around a symbol.
+/// As [`search`]. What has all of several words in its name comes first; after that the order is
+/// that of `explore`, by everything that is written in and around a symbol.
 pub fn search_in(
     snapshot: &Snapshot,
     files: &dyn ReadFile,
@@ -217,7 +220,8 @@ impl Matches {
     }
 }
 
-/// A name that fits, with how many symbols have it and how often the most used of them is referred to, if that is known.
+/// A name that fits, with how many symbols have it and how often the most used of them is referred
+/// to, if that is known.
 struct NameFound {
     matched: Match,
     key: NameKey,
@@ -249,7 +253,8 @@ struct Filter<'f, 'q> {
 }
 
 impl Filter<'_, '_> {
-    /// What the text names as a whole: for `Name` any name, for `Words` one with a path or containers.
+    /// What the text names as a whole: for `Name` any name, for `Words` one with a path or
+    /// containers.
     fn qualified(&self, text: &str) -> Result<Vec<Found>, QueryError> {
         let wanted = match self.params.mode {
             SearchMode::Name => true,
@@ -265,7 +270,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols with these names that pass the filters: what fits best and is used most first, as far as it is looked at.
+    /// The symbols with these names that pass the filters: what fits best and is used most first,
+    /// as far as it is looked at.
     fn filtered(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.look_up_figures(&mut names)?;
         names.sort_unstable_by_key(NameFound::order);
@@ -279,7 +285,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it takes to know the best ones.
+    /// The symbols with these names. Where nothing is filtered, only as many are looked at as it
+    /// takes to know the best ones.
     fn best_of(&self, mut names: Vec<NameFound>) -> Result<Matches, QueryError> {
         self.lookup.check()?;
         if self.is_filtered() {
@@ -308,7 +315,8 @@ impl Filter<'_, '_> {
             }
             // Of names that are as good, so many fill every list.
             for name in &names[place..place + equal.min(MAX_EQUAL.max(wanted))] {
-                // The only symbol of a name that is among the best so far is a hit: it is read once, as a whole.
+                // The only symbol of a name that is among the best so far is a hit: it is read
+                // once, as a whole.
                 if name.symbols() == 1 && best.len() < wanted {
                     best.extend(self.whole(name.matched, name.key)?);
                 } else {
@@ -326,8 +334,8 @@ impl Filter<'_, '_> {
         Ok(Matches { best, total, is_complete: true })
     }
 
-    /// Figures of the names of which the runs do not tell them: what is looked at first depends on the symbols that there are, not on
-    /// what has been changed.
+    /// Figures of the names of which the runs do not tell them: what is looked at first depends on
+    /// the symbols that there are, not on what has been changed.
     fn look_up_figures(&self, names: &mut [NameFound]) -> Result<(), QueryError> {
         for name in names.iter_mut().filter(|name| name.figures.is_none()) {
             self.lookup.check()?;

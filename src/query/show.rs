@@ -10,8 +10,8 @@ use crate::store::{FileRow, Snapshot, SymbolRow};
 /// What to show.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ShowParams {
-    /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines (`path:from-to`) or whole
-    /// files (`path`).
+    /// Symbols (`path::Container.name` or a suffix; `path:line` for the one around a line), lines
+    /// (`path:from-to`) or whole files (`path`).
     pub targets: Vec<String>,
     /// So many lines more before and after each.
     pub context: u32,
@@ -122,7 +122,8 @@ pub(super) fn excerpt(
         .read(&file.path)
         .map_err(|error| QueryError::Read { path: file.path.clone(), reason: error.to_string() })?;
     let text = String::from_utf8_lossy(&bytes);
-    // As the grammars count them: a line ends with a line feed; a carriage return before it is part of the end.
+    // As the grammars count them: a line ends with a line feed; a carriage return before it is part
+    // of the end.
     let all: Vec<&str> = text.lines().collect();
     let first = first.max(1);
     let start = (first as usize - 1).min(all.len());

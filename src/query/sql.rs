@@ -1,4 +1,5 @@
-//! `sql`: one read-only statement over the documented views of the store, with bounds on rows and time.
+//! `sql`: one read-only statement over the documented views of the store, with bounds on rows and
+//! time.
 
 use std::time::Duration;
 

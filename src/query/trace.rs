@@ -83,13 +83,15 @@ pub enum TraceEnd {
 pub enum TraceLink {
     /// By sites.
     Sites,
-    /// By dispatch: the call names a method that this one overrides or implements (or the other way round).
+    /// By dispatch: the call names a method that this one overrides or implements (or the other way
+    /// round).
     Dispatch,
     /// By a value: the call names a variable or field that the function is put into.
     Value,
 }
 
-/// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end keeps a tree.
+/// A node of the tree. Nodes are in breadth-first order, so that cutting the list from its end
+/// keeps a tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TraceNode {
     /// What stands here.
@@ -106,9 +108,11 @@ pub struct TraceNode {
     pub certainty: Certainty,
     /// Every site that makes the connection, in order of place.
     pub sites: Vec<SiteInfo>,
-    /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose children are not repeated.
+    /// Whether the walk goes on from here elsewhere: the same symbol has an earlier node, whose
+    /// children are not repeated.
     pub repeated: bool,
-    /// Sites one step further that were not followed because they are too vague. Zero where the walk ended by depth.
+    /// Sites one step further that were not followed because they are too vague. Zero where the
+    /// walk ended by depth.
     pub not_followed: Counts,
 }
 
@@ -121,8 +125,8 @@ pub struct TraceTree {
     pub total: Total,
     /// Sites at the root, by certainty, followed or not.
     pub root_counts: Counts,
-    /// Sites at the root that were not followed because they are too vague, with the symbol around each (callers only;
-    /// for callees, with the name that is called). At most `limit`.
+    /// Sites at the root that were not followed because they are too vague, with the symbol around
+    /// each (callers only; for callees, with the name that is called). At most `limit`.
     pub not_followed: Vec<(SiteInfo, Option<SymbolInfo>)>,
 }
 
@@ -152,7 +156,8 @@ pub enum TraceFinding {
         exhausted: bool,
         /// Symbols that were seen.
         visited: u64,
-        /// Calls in them that were not followed because their target is not known: a path may lead through any of them.
+        /// Calls in them that were not followed because their target is not known: a path may lead
+        /// through any of them.
         not_followed: u64,
         /// The first of those, nearest to the start first; at most [`MOST_NOT_FOLLOWED`].
         first: Vec<SiteInfo>,
@@ -191,7 +196,8 @@ pub fn trace(
     Ok(TraceResult { root, also: Vec::new(), to: Some(lookup.info(&end)?), finding })
 }
 
-/// Walks calls from everything that the name means, best first; `most` of them are walked from. A path needs one start.
+/// Walks calls from everything that the name means, best first; `most` of them are walked from. A
+/// path needs one start.
 pub fn trace_all(
     snapshot: &Snapshot,
     params: &TraceParams,

@@ -1,7 +1,9 @@
-//! Module systems: which file, folder or package an import names. A closed set of systems; a language's manifest names one.
+//! Module systems: which file, folder or package an import names. A closed set of systems; a
+//! language's manifest names one.
 //!
-//! A system says where a path starts (`module`) and which names are to be followed from there (`path`); following them is
-//! the work of `names`, so that re-exports and types in paths need no care here.
+//! A system says where a path starts (`module`) and which names are to be followed from there
+//! (`path`); following them is the work of `names`, so that re-exports and types in paths need no
+//! care here.
 
 mod crates;
 mod declared;
@@ -26,7 +28,8 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::sync::OnceLock;
 
-/// A package: files that share a folder or a declared name, of languages that understand each other.
+/// A package: files that share a folder or a declared name, of languages that understand each
+/// other.
 #[derive(Debug)]
 pub(super) struct Package {
     /// Its folder or declared name.
@@ -35,7 +38,8 @@ pub(super) struct Package {
     pub(super) files: Vec<FileId>,
     /// Stands for its family and name: the same after a change, unlike its position.
     pub(super) identity: u64,
-    /// That of its first file; of a package without files of its own, that of the first file below it.
+    /// That of its first file; of a package without files of its own, that of the first file below
+    /// it.
     language: &'static Language,
 }
 
@@ -194,7 +198,8 @@ impl Modules {
         self.package_named(family(language), word).filter(|_| is_declared).map(Module::Package)
     }
 
-    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its crate and the libraries it knows.
+    /// Stands for where a file's imports, which are `targets`, lead, its package, its place in its
+    /// crate and the libraries it knows.
     pub(super) fn links(
         &self,
         file: FileId,
@@ -279,7 +284,8 @@ fn package_identity(language: &Language, name: &str) -> u64 {
     FxBuildHasher.hash_one((family(language), name))
 }
 
-/// The identity of the package to whose members a file's own names belong; none in languages whose packages have files, not names.
+/// The identity of the package to whose members a file's own names belong; none in languages whose
+/// packages have files, not names.
 pub(super) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
     let rules = &head.language.manifest.modules;
     let has_names = rules.shared_folder || rules.system == ModuleSystem::DeclaredPackages;
@@ -341,7 +347,8 @@ fn item(program: &Program<'_>, file: FileId, import: &Import) -> Option<Name> {
 /// Longest path that can be that of a file: `PATH_MAX` of POSIX.
 const PATH_BYTES: usize = 4096;
 
-/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a file can be.
+/// A path with `.` and `..` followed; none if it leaves the repository, or is longer than that of a
+/// file can be.
 fn normal(base: &str, path: &str) -> Option<String> {
     if base.len() + path.len() > PATH_BYTES {
         return None;

@@ -1,4 +1,5 @@
-//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them with its value.
+//! The bounds of what a peer can make this program keep, and that docs/limits.md lists each of them
+//! with its value.
 
 use super::peers::child;
 use super::runtime::http::{self, body, bridge};
@@ -48,7 +49,8 @@ fn time(duration: Duration) -> String {
 }
 
 fn of_session() -> Vec<(&'static str, String)> {
-    // A new field has to be looked at here: is it of something that is kept? Those that are left out bound only times.
+    // A new field has to be looked at here: is it of something that is kept? Those that are left
+    // out bound only times.
     let Limits {
         line_bytes,
         output_bytes,
@@ -193,7 +195,8 @@ fn the_table_of_limits_says_what_the_code_does() {
     assert!(rows.len() > 50, "{}", rows.len());
 }
 
-// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves room for those on the socket.
+// What all connections take leaves room for bodies, and what sessions over HTTP may take leaves
+// room for those on the socket.
 const _: () = assert!(http::MOST_CONNECTIONS * body::CONNECTION <= body::BUDGET / 2);
 const _: () = assert!(sessions::MOST_OVER_HTTP < sessions::MOST_SESSIONS);
 

@@ -1,5 +1,6 @@
-//! The two eras of the protocol: what a request means in each and what an answer looks like. `initialize` selects a version
-//! for the process; a request that carries a version in its `_meta` is served by itself. Touches no store and no tool.
+//! The two eras of the protocol: what a request means in each and what an answer looks like.
+//! `initialize` selects a version for the process; a request that carries a version in its `_meta`
+//! is served by itself. Touches no store and no tool.
 
 pub(super) mod completion;
 pub(super) mod external_tools;
@@ -41,8 +42,8 @@ const WITH_BATCHES: &str = "2025-03-26";
 /// Where a request of the stateless era says its version.
 pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Under which an instance of this program says, in what it declares as experimental, that it is one, and which directory its
-/// calls mean; and under which it learns the outcome of a call.
+/// Under which an instance of this program says, in what it declares as experimental, that it is
+/// one, and which directory its calls mean; and under which it learns the outcome of a call.
 pub(super) const PEER_KEY: &str = "cograph";
 pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -143,7 +144,8 @@ impl Session {
                 Err(RpcError::new(
                     INVALID_PARAMS,
                     format!(
-                        "no session: send `initialize` first, or give `{VERSION_KEY}` and `{CAPABILITIES_KEY}` in `_meta`"
+                        "no session: send `initialize` first, or give `{VERSION_KEY}` and \
+                         `{CAPABILITIES_KEY}` in `_meta`"
                     ),
                 ))
             } else {
@@ -402,7 +404,8 @@ fn bad_address(era: Era, uri: &str, bad: BadAddress) -> RpcError {
     match bad {
         BadAddress::Unknown => shape::no_resource(era, uri),
         BadAddress::Invalid => {
-            let reason = "not an address inside the repository: a name, or a relative path without `..`, percent-encoded";
+            let reason = "not an address inside the repository: a name, or a relative path without \
+                          `..`, percent-encoded";
             shape::about(uri, INVALID_PARAMS, reason)
         }
     }

@@ -1,5 +1,6 @@
-//! One process that serves many clients: each has a session of its own, with its own threads, ids, roots and queues; stores,
-//! index runs, watches and permits they share. This file waits for clients and for reasons to end.
+//! One process that serves many clients: each has a session of its own, with its own threads, ids,
+//! roots and queues; stores, index runs, watches and permits they share. This file waits for
+//! clients and for reasons to end.
 
 pub(super) mod http;
 pub(super) mod sessions;
@@ -46,7 +47,8 @@ pub struct Listening {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// There is one already.
-    #[error("a runtime{} serves {} already", process.map_or_else(String::new, |process| format!(" (process {process})")), socket.display())]
+    #[error("a runtime{} serves {} already", process.map_or_else(String::new, |process| format!(" \
+        (process {process})")), socket.display())]
     AlreadyServed {
         /// The socket.
         socket: PathBuf,
@@ -107,7 +109,8 @@ impl ServeError {
             Self::Socket { .. } => "name a shorter path, or another directory, with --socket",
             Self::Http { .. } => "name an address of this machine that is free with --http",
             Self::Token { .. } => {
-                "check the directory of the socket, or name a file that holds a token with --token-file"
+                "check the directory of the socket, or name a file that holds a token with \
+                 --token-file"
             }
             Self::Open { .. } => {
                 "put a token of 16 characters or more into a file and name it with --token-file"
@@ -126,8 +129,8 @@ pub struct Web {
     pub token_file: Option<PathBuf>,
 }
 
-/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients can come, with what those need
-/// that come over HTTP.
+/// Serves until a signal comes, or nobody has come for too long. `on_ready` is called when clients
+/// can come, with what those need that come over HTTP.
 pub fn serve(
     options: Options,
     listening: &Listening,

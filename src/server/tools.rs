@@ -1,5 +1,6 @@
-//! From a tool and its arguments to a reply: finds the repository, asks the question, has the answer rendered. The same for
-//! every caller; the dispatcher and the command line differ only in the `Host` they bring.
+//! From a tool and its arguments to a reply: finds the repository, asks the question, has the
+//! answer rendered. The same for every caller; the dispatcher and the command line differ only in
+//! the `Host` they bring.
 
 pub(super) mod arguments;
 pub(super) mod complete;
@@ -42,7 +43,8 @@ pub struct Reply {
     pub text: String,
     /// Which of them it is.
     pub outcome: Outcome,
-    /// The answer for programs, in the same words and the same room, from a tool that has such a form.
+    /// The answer for programs, in the same words and the same room, from a tool that has such a
+    /// form.
     pub(super) structured: Option<Value>,
     /// What was done to the answer.
     pub(super) marks: Marks,
@@ -186,7 +188,8 @@ pub(super) trait Tools: Send + Sync {
         false
     }
 
-    /// The client was asked what it works on: calls to which that matters wait for the answer until then.
+    /// The client was asked what it works on: calls to which that matters wait for the answer until
+    /// then.
     fn client_was_asked(&self, _until: Instant) {}
 
     /// The client names the directory that calls mean which name none. Does not wait.
@@ -197,7 +200,8 @@ pub(super) trait Tools: Send + Sync {
         None
     }
 
-    /// What the client works on. True if that may be something else than what earlier answers spoke of. Does not wait.
+    /// What the client works on. True if that may be something else than what earlier answers spoke
+    /// of. Does not wait.
     fn set_client(&self, _directories: Vec<PathBuf>) -> bool {
         false
     }
@@ -233,7 +237,8 @@ pub(super) struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// How many entries of at least `bytes` fit the answer, and a few more, so that it is full when it is cut.
+    /// How many entries of at least `bytes` fit the answer, and a few more, so that it is full when
+    /// it is cut.
     pub(super) fn entries(&self, bytes: usize) -> usize {
         (self.room / bytes).max(10)
     }
@@ -404,7 +409,8 @@ fn unread(tool: &Tool, snapshot: &Snapshot) -> String {
     }
 }
 
-/// The reply where there is no store that could be asked. What the server does can be told all the same.
+/// The reply where there is no store that could be asked. What the server does can be told all the
+/// same.
 fn without_store(
     tool: &'static Tool,
     budget: u64,

@@ -1,7 +1,9 @@
-//! What the rules of a repository leave out: files of rules are read as git reads them, and asked for each entry of the walk.
+//! What the rules of a repository leave out: files of rules are read as git reads them, and asked
+//! for each entry of the walk.
 //!
-//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could lead to a device or to a file of
-//! somebody else, and a pipe could hold up whoever reads it: such a file has no rules, and the walk names it.
+//! A file of rules in the tree is a regular file at its own path, of a bounded size. A link could
+//! lead to a device or to a file of somebody else, and a pipe could hold up whoever reads it: such
+//! a file has no rules, and the walk names it.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -43,7 +45,8 @@ pub(super) struct Filter {
 #[derive(Debug, Default)]
 struct Node {
     above: Option<Arc<Node>>,
-    /// The kinds, first those that decide before the others. The nearest directory decides within a kind.
+    /// The kinds, first those that decide before the others. The nearest directory decides within a
+    /// kind.
     kinds: [Option<Gitignore>; KINDS],
 }
 
@@ -67,7 +70,8 @@ impl Filter {
         let text =
             global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
         if text == RuleFile::Unread {
-            tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file of at most 1 MB");
+            tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file \
+                                            of at most 1 MB");
         }
         let global = compile(&mut builder, text).ok().flatten().unwrap_or_else(Gitignore::empty);
         let filter = Self { global, rules: RwLock::default(), unread: Mutex::default() };
@@ -181,7 +185,8 @@ impl Filter {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Refused;
 
-/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it belongs to.
+/// The file that leads from a linked work tree, whose `.git` is a file, to the repository that it
+/// belongs to.
 pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(&directory.join(".git"))?;
     let own = line.as_deref().and_then(|line| line.strip_prefix(b"gitdir: "));

@@ -1,5 +1,6 @@
-//! What is mounted in a repository: a file system that is mounted over a directory puts other files in its place, and no directory
-//! tells of that. The system's list of mounts says when it has become another one, and what kind each of them is.
+//! What is mounted in a repository: a file system that is mounted over a directory puts other files
+//! in its place, and no directory tells of that. The system's list of mounts says when it has
+//! become another one, and what kind each of them is.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,7 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 /// Where the system lists the mounts that this process sees.
 const LIST: &str = "/proc/self/mountinfo";
 
-/// Kinds of file systems that others can change without this machine being told: other machines, or programs that serve them.
+/// Kinds of file systems that others can change without this machine being told: other machines, or
+/// programs that serve them.
 const REMOTE: [&str; 14] = [
     "nfs",
     "nfs4",
@@ -48,8 +50,8 @@ struct Mount {
     kind: String,
 }
 
-/// The kind of file system that others can change without this machine being told, if a repository is on such a one or has one
-/// in it.
+/// The kind of file system that others can change without this machine being told, if a repository
+/// is on such a one or has one in it.
 pub fn remote_kind(root: &Path) -> Option<String> {
     if let Ok(mounts) = Mounts::of(root) {
         return mounts.remote().map(str::to_owned);
@@ -80,7 +82,8 @@ impl Mounts {
         Ok(mounts)
     }
 
-    /// Whether other file systems are mounted in the repository than the last time. One system call, unless the list has changed.
+    /// Whether other file systems are mounted in the repository than the last time. One system
+    /// call, unless the list has changed.
     pub fn have_changed(&mut self) -> io::Result<bool> {
         let mut told = [PollFd::new(&self.list, PollFlags::PRI)];
         let none = Timespec { tv_sec: 0, tv_nsec: 0 };
@@ -92,7 +95,8 @@ impl Mounts {
         Ok(inside != self.inside || around != self.around)
     }
 
-    /// The kind of a file system that others can change unseen, if the repository is on such a one or has one in it.
+    /// The kind of a file system that others can change unseen, if the repository is on such a one
+    /// or has one in it.
     pub fn remote(&self) -> Option<&str> {
         let kinds =
             self.inside.iter().map(|mount| mount.kind.as_str()).chain([self.around.as_str()]);
@@ -130,7 +134,8 @@ fn is_at_or_below(path: &[u8], directory: &[u8]) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// A line of the list: number, parent, device, root, mount point, options, optional fields, `-`, kind, source, options.
+/// A line of the list: number, parent, device, root, mount point, options, optional fields, `-`,
+/// kind, source, options.
 fn parse(line: &[u8]) -> Option<Mount> {
     let mut fields = line.split(|&byte| byte == b' ');
     let number = String::from_utf8_lossy(fields.next()?).into_owned();

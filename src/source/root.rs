@@ -1,4 +1,5 @@
-//! The directory of a repository, held open while its files are opened below it. Nothing leads out of it.
+//! The directory of a repository, held open while its files are opened below it. Nothing leads out
+//! of it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -14,15 +15,17 @@ use super::{SourceError, names, stamp, text};
 use crate::model::graph::FileStamp;
 use crate::model::{RepoPath, SkipReason};
 
-/// A repository's directory. It is opened with the first of its files, and stays open as long as this value.
+/// A repository's directory. It is opened with the first of its files, and stays open as long as
+/// this value.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
     directory: OnceLock<OwnedFd>,
 }
 
-/// Which directory a path leads to, whatever its name is now: a directory that was made in the place of another one has another
-/// identity. The number of an inode may come again; the time when it was made does not.
+/// Which directory a path leads to, whatever its name is now: a directory that was made in the
+/// place of another one has another identity. The number of an inode may come again; the time when
+/// it was made does not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DirectoryId {
     device: u64,
@@ -49,7 +52,8 @@ impl Root {
         &self.path
     }
 
-    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes if it is binary. At most so many.
+    /// What can be shown of a file, and searched: its text, with lines of any length, or its bytes
+    /// if it is binary. At most so many.
     pub fn read_named(
         &self,
         path: &RepoPath,
@@ -99,8 +103,9 @@ impl Root {
         Ok((file, stamp))
     }
 
-    /// Opens a file component by component without following any link: neither `..` nor a link that is put in place during the
-    /// run can lead out of the root. Does not block on pipes and devices.
+    /// Opens a file component by component without following any link: neither `..` nor a link that
+    /// is put in place during the run can lead out of the root. Does not block on pipes and
+    /// devices.
     fn open(&self, path: &RepoPath) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -108,7 +113,8 @@ impl Root {
         let relative = names::to_os(path);
         #[cfg(target_os = "linux")]
         {
-            // The same in one step, where the system has it. If it fails, the way through the directories tells why.
+            // The same in one step, where the system has it. If it fails, the way through the
+            // directories tells why.
             let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             if let Ok(file) =
                 rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve)

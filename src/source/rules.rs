@@ -1,5 +1,6 @@
-//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules above the root, and what git keeps
-//! for itself of every repository. What was found of each is kept, so that another look tells whether all of them say the same.
+//! The files that decide what is indexed and that no walk meets: the user's settings of git, rules
+//! above the root, and what git keeps for itself of every repository. What was found of each is
+//! kept, so that another look tells whether all of them say the same.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -69,7 +70,8 @@ impl Rules {
         }
     }
 
-    /// Whether one of them may say something else now. One that was changed so lately that its time says nothing does.
+    /// Whether one of them may say something else now. One that was changed so lately that its time
+    /// says nothing does.
     pub fn have_changed(&self) -> bool {
         self.0.iter().any(|(path, found)| {
             let is_known =

@@ -1,6 +1,7 @@
-//! The files of a repository as they were when they were looked at last, and which of them are otherwise now. A notification tells
-//! of a change through a directory that is watched; a write through memory that is mapped, or through another name of the file,
-//! changes the inode alone. Opens no file.
+//! The files of a repository as they were when they were looked at last, and which of them are
+//! otherwise now. A notification tells of a change through a directory that is watched; a write
+//! through memory that is mapped, or through another name of the file, changes the inode alone.
+//! Opens no file.
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Files below a root, with the stamps that they had when they were compared with what is known of them.
+    /// Files below a root, with the stamps that they had when they were compared with what is known
+    /// of them.
     pub fn new(root: &Path, mut files: Vec<(RepoPath, FileStamp)>) -> Self {
         files.sort_by(|(a, _), (b, _)| a.cmp(b));
         files.dedup_by(|(a, _), (b, _)| a == b);
@@ -54,9 +56,9 @@ impl Sweep {
         }
     }
 
-    /// Looks at every file, one system call each, and gives those that are otherwise than the last time. A file that has changed so
-    /// lately that its time says nothing is among them each time, until its time can be trusted. With so many threads, if that many
-    /// are worth their start.
+    /// Looks at every file, one system call each, and gives those that are otherwise than the last
+    /// time. A file that has changed so lately that its time says nothing is among them each time,
+    /// until its time can be trusted. With so many threads, if that many are worth their start.
     pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Without a root all files are gone.

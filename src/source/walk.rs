@@ -1,11 +1,14 @@
-//! The one walk over a repository: which files there are. Reads ignore files and directory entries, no contents.
+//! The one walk over a repository: which files there are. Reads ignore files and directory entries,
+//! no contents.
 //!
 //! What is left out, and nothing else:
-//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`, `.git/info/exclude` and the user's global excludes
-//!   leave out; the rules of the repository around the root count too, other directories above it do not;
-//! - directories of version control, and other check-outs of a repository inside this one (linked work trees);
-//! - hidden files that no language claims by name, and hidden directories that say they hold the state of a tool
-//!   (`CACHEDIR.TAG`, `pyvenv.cfg`).
+//! - what `.gitignore` (nested, also where there is no git), `.ignore`, `.cographignore`,
+//!   `.git/info/exclude` and the user's global excludes leave out; the rules of the repository
+//!   around the root count too, other directories above it do not;
+//! - directories of version control, and other check-outs of a repository inside this one (linked
+//!   work trees);
+//! - hidden files that no language claims by name, and hidden directories that say they hold the
+//!   state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -34,7 +37,8 @@ pub struct Walk {
     pub directories: Vec<RepoPath>,
     /// Files of the tree that decide what is indexed, sorted.
     pub ignore_files: Vec<WalkedFile>,
-    /// What else decides it. Of some files or directories only: what repositories in them bring along.
+    /// What else decides it. Of some files or directories only: what repositories in them bring
+    /// along.
     pub rules: Rules,
 }
 
@@ -81,7 +85,8 @@ pub fn walk_below(
     cancel: &CancelToken,
 ) -> Result<Walk, SourceError> {
     let (paths, top) = (paths.clone(), root.to_path_buf());
-    // Directories above them are met on the way, and belong to the repository if what is in them does.
+    // Directories above them are met on the way, and belong to the repository if what is in them
+    // does.
     let is_wanted = move |path: &Path| {
         let path = path.strip_prefix(&top).ok().and_then(names::from_os);
         path.is_none_or(|path| leads_to(&path, &paths))
@@ -156,7 +161,8 @@ fn walk_where(
 fn add_unread(walk: &mut Walk, root: &Path, unread: impl Iterator<Item = PathBuf>) {
     for path in unread {
         let Some(relative) = path.strip_prefix(root).ok().and_then(names::from_os) else {
-            tracing::warn!(path = %path.display(), "ignore rules were not read: no regular file of at most 1 MB");
+            tracing::warn!(path = %path.display(), "ignore rules were not read: no regular file of \
+                at most 1 MB");
             continue;
         };
         let stamp =
@@ -183,7 +189,8 @@ fn is_part_of_the_repository(entry: &DirEntry) -> bool {
     !is_linked_work_tree(entry.path())
 }
 
-/// Whether the directory is a further check-out of some repository (`git worktree add`). A submodule is not.
+/// Whether the directory is a further check-out of some repository (`git worktree add`). A
+/// submodule is not.
 #[expect(
     clippy::disallowed_methods,
     reason = "source is the one reader of repository files; the size is checked first"

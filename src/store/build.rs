@@ -1,7 +1,9 @@
-//! A graph becomes the next generation: written beside the others under a temporary name, synced, renamed into place.
+//! A graph becomes the next generation: written beside the others under a temporary name, synced,
+//! renamed into place.
 //!
-//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older generation keeps reading it.
-//! SQLite makes the tables and opens what becomes of them; in between they are filled page by page, each written once.
+//! Nobody sees the file before it is whole, so that it needs no journal; whoever reads an older
+//! generation keeps reading it. SQLite makes the tables and opens what becomes of them; in between
+//! they are filled page by page, each written once.
 
 pub(super) mod btree;
 pub(super) mod bulk_loader;
@@ -43,7 +45,8 @@ pub struct BuildInfo<'a> {
     pub fingerprint: u64,
     /// When the build began: its duration is stored.
     pub started: Instant,
-    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a full disk.
+    /// The largest file that may be made, if there is a bound: beyond it the build fails as on a
+    /// full disk.
     pub max_bytes: Option<u64>,
 }
 
@@ -72,8 +75,8 @@ impl Published {
     }
 }
 
-/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone, which make up graphs that no
-/// sources have: a build writes files as they come.
+/// Writes a graph as the repository's next generation, see [`publish_files`]. For tests alone,
+/// which make up graphs that no sources have: a build writes files as they come.
 pub fn publish(
     lock: &WriterLock,
     graph: &Graph,
@@ -87,8 +90,9 @@ pub fn publish(
     publish_files(lock, Outline::of(graph), files, info)
 }
 
-/// Writes files as the repository's next generation and removes those that it supersedes. On failure everything is as before.
-/// The files come in order, one at a time: more than one is not needed.
+/// Writes files as the repository's next generation and removes those that it supersedes. On
+/// failure everything is as before. The files come in order, one at a time: more than one is not
+/// needed.
 pub fn publish_files(
     lock: &WriterLock,
     outline: Outline,
@@ -182,8 +186,8 @@ fn build(
 
 const WRITING: &str = "writing store";
 
-/// Makes the tables and indexes, and fills those that are the same for every graph; says where the others begin. Nothing is
-/// held open: the others are filled without SQLite.
+/// Makes the tables and indexes, and fills those that are the same for every graph; says where the
+/// others begin. Nothing is held open: the others are filled without SQLite.
 fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
     let connection = open(path)?;
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
@@ -247,7 +251,8 @@ fn signed(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
 
-/// A number that no other store has. The standard library seeds its hashers from the system's randomness.
+/// A number that no other store has. The standard library seeds its hashers from the system's
+/// randomness.
 fn random_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());

@@ -86,7 +86,8 @@ mod linux {
             Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
         }
 
-        /// Watches a directory and gives the number of the watch. A directory that is watched keeps its number.
+        /// Watches a directory and gives the number of the watch. A directory that is watched keeps
+        /// its number.
         pub(in crate::watch) fn watch(&self, directory: &Path) -> io::Result<i32> {
             let what = WatchFlags::ATTRIB
                 | WatchFlags::CREATE
@@ -180,8 +181,8 @@ pub(super) use elsewhere::Queue;
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
-    //! Systems whose notifications cannot be read at the moment of a question: repositories are not watched there, and every
-    //! question compares sizes and times.
+    //! Systems whose notifications cannot be read at the moment of a question: repositories are not
+    //! watched there, and every question compares sizes and times.
 
     use super::{Bell, Event, Path, io};
 

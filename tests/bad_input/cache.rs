@@ -1,5 +1,5 @@
-//! The cache directory: read-only, full, or with files in it that are no stores. Whatever happens, the store that was there
-//! before is still there, and a file that is none of ours is left alone.
+//! The cache directory: read-only, full, or with files in it that are no stores. Whatever happens,
+//! the store that was there before is still there, and a file that is none of ours is left alone.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,7 +40,12 @@ fn open_for_reading(directory: &Path) {
 
 fn source(number: usize) -> String {
     (0..number)
-        .map(|number| format!("def function_{number}():\n    return 'a text that needs room in the store {number}'\n\n"))
+        .map(|number| {
+            format!(
+                "def function_{number}():\n    return 'a text that needs room in the \
+                               store {number}'\n\n"
+            )
+        })
         .collect()
 }
 
@@ -202,7 +207,8 @@ fn a_cache_of_another_user_is_refused() {
     const SOMEBODY: u32 = 54_321;
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let (directory, _) = indexed(&repository);
-    // Only the superuser can give files away. For anybody else the superuser's directories are no place to write.
+    // Only the superuser can give files away. For anybody else the superuser's directories are no
+    // place to write.
     let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(SOMEBODY), None) {
         Ok(()) => (repository.beside("cache"), SOMEBODY),
         Err(_) => (PathBuf::from("/"), 0),
@@ -246,7 +252,8 @@ fn a_full_disk_leaves_the_store_as_it_was() {
     let (directory, store) = indexed(&repository);
     let before = fs::read(&store).expect("it is there");
     repository.write("b.py", source(4_000).as_bytes());
-    // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes with it is ignored.
+    // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes
+    // with it is ignored.
     let script = "trap '' XFSZ; ulimit -f 256; exec \"$0\" index \"$1\"";
     let output = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])

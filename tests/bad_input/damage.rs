@@ -1,7 +1,9 @@
-//! Random damage to what is read from a cache: packed facts, pages of a store, the segment. Whatever the bytes are, reading them ends
-//! promptly with a value or an error; what has a checksum is made anew and says what a fresh index says.
+//! Random damage to what is read from a cache: packed facts, pages of a store, the segment.
+//! Whatever the bytes are, reading them ends promptly with a value or an error; what has a checksum
+//! is made anew and says what a fresh index says.
 //!
-//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `damage.seeds` and tried first.
+//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `damage.seeds` and tried
+//! first.
 
 use std::fs;
 use std::path::PathBuf;
@@ -26,9 +28,13 @@ use crate::incremental::dump;
 const TIME: Duration = Duration::from_secs(1);
 const MEMORY_KIB: usize = 256 << 10;
 
-const SOURCE: &str = "import os\n\nclass Base:\n    \"\"\"What others extend.\"\"\"\n    def run(self, count: int = 3) -> 'Base':\n        return self\n\n\
-    class Other(Base):\n    kind = 'other'\n    def run(self, count=4):\n        for n in range(count):\n            super().run(n).run()\n        return os.path.join('a', self.kind)\n\n\
-    def main(*rest, **named):\n    made = [Other() for _ in rest]\n    return made[0].run() if made else Base().run(1)\n";
+const SOURCE: &str = "import os\n\nclass Base:\n    \"\"\"What others extend.\"\"\"\n    \
+                      def run(self, count: int = 3) -> 'Base':\n        return self\n\n\
+                      class Other(Base):\n    kind = 'other'\n    def run(self, count=4):\n        \
+                      for n in range(count):\n            super().run(n).run()\n        \
+                      return os.path.join('a', self.kind)\n\n\
+                      def main(*rest, **named):\n    made = [Other() for _ in rest]\n    \
+                      return made[0].run() if made else Base().run(1)\n";
 
 /// Bytes that take the place of others, further bytes, or the end of all that comes after.
 #[derive(Clone, Debug)]

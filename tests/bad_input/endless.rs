@@ -1,6 +1,7 @@
-//! Small repositories through which there are exponentially many ways: imports of everything in circles and diamonds, configurations
-//! that extend themselves, types that double, bases without an end. Each is indexed by the program in seconds, whole and as a
-//! change, and what can be found is found.
+//! Small repositories through which there are exponentially many ways: imports of everything in
+//! circles and diamonds, configurations that extend themselves, types that double, bases without an
+//! end. Each is indexed by the program in seconds, whole and as a change, and what can be found is
+//! found.
 
 use std::fs;
 use std::process::Output;
@@ -106,7 +107,9 @@ fn folders() -> Files {
     let manifest = format!(
         "{{\"name\": \"pkg\", \"main\": \"{path}x.js\", \"exports\": {{\"./*\": \"./{path}*\"}}}}"
     );
-    let main = "import f from 'pkg';\nimport g from 'pkg/x';\nimport { h } from './pkg/h';\nf(); g(); h();\n".to_owned();
+    let main = "import f from 'pkg';\nimport g from 'pkg/x';\nimport { h } from './pkg/h';\n\
+                f(); g(); h();\n"
+        .to_owned();
     files([
         ("pkg/package.json", manifest),
         ("main.ts", main),
@@ -140,7 +143,8 @@ fn tuples() -> Files {
         (1..60).map(|n| format!("{name}{n} = ({name}{0}, {name}{0})\n", n - 1)).collect::<String>()
     };
     let text = format!(
-        "class Door:\n    def open(self): pass\na0 = Door()\nb0 = Door()\n{}{}c = a59 if a0 else b59\nc.open()\na1[0].open()\n",
+        "class Door:\n    def open(self): pass\na0 = Door()\nb0 = Door()\n\
+         {}{}c = a59 if a0 else b59\nc.open()\na1[0].open()\n",
         chain("a"),
         chain("b")
     );
@@ -153,12 +157,14 @@ fn aliases() -> Files {
         |n: usize| format!("type A{n} = A{0} | B{0};\ntype B{n} = B{0} | A{0} | A{0}[];\n", n - 1);
     let chain = (1..40).map(pair).collect::<String>();
     let text = format!(
-        "class Door {{ open() {{}} }}\ntype A0 = Door;\ntype B0 = Door[];\n{chain}function f(x: A39, y: A0) {{ x.open(); y.open(); }}\n"
+        "class Door {{ open() {{}} }}\ntype A0 = Door;\ntype B0 = Door[];\n\
+         {chain}function f(x: A39, y: A0) {{ x.open(); y.open(); }}\n"
     );
     files([("aliases.ts", text)])
 }
 
-/// Classes in a row, the last of which is asked first, and a diamond of classes over a base from outside.
+/// Classes in a row, the last of which is asked first, and a diamond of classes over a base from
+/// outside.
 fn bases() -> Files {
     let row = (1..5_000).map(|n| format!("class A{n}(A{}): pass\n", n - 1)).collect::<String>();
     let pair =
@@ -170,7 +176,8 @@ fn bases() -> Files {
         (
             "c.py",
             format!(
-                "import outside\nclass A0(outside.Base): pass\nclass B0(outside.Other): pass\n{diamond}A39().go()\n"
+                "import outside\nclass A0(outside.Base): pass\nclass B0(outside.Other): pass\n\
+                 {diamond}A39().go()\n"
             ),
         ),
     ])
@@ -187,7 +194,8 @@ fn pointers() -> Files {
     )])
 }
 
-/// A variable that is given the value of a call on itself again and again: the name of what is outside would grow with each.
+/// A variable that is given the value of a call on itself again and again: the name of what is
+/// outside would grow with each.
 fn calls_on_calls() -> Files {
     let again = "  v = v.go(v);\n".repeat(25_000);
     files([(
@@ -234,8 +242,10 @@ fn run(repository: &Repository, arguments: &[&str]) -> Output {
 
 /// Calls with their verdict, and what is left out: `name verdict target`.
 fn calls(repository: &Repository) -> String {
-    let statement = "SELECT DISTINCT r.name || ' ' || r.verdict || ' ' || coalesce((SELECT path FROM symbols WHERE id = r.to_id), '-') AS call \
-                     FROM refs r WHERE kind = 'call' UNION ALL SELECT path || ' is left out' FROM files WHERE skipped = 'quarantined'";
+    let statement = "SELECT DISTINCT r.name || ' ' || r.verdict || ' ' || coalesce((SELECT path \
+                     FROM symbols WHERE id = r.to_id), '-') AS call \
+                     FROM refs r WHERE kind = 'call' UNION ALL SELECT path || ' is left out' FROM \
+                     files WHERE skipped = 'quarantined'";
     stdout(&run(repository, &["sql", statement]))
 }
 

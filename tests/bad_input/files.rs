@@ -56,7 +56,8 @@ fn binary_data_under_any_name_is_skipped() {
 
 #[test]
 fn a_module_that_cannot_be_read_costs_its_importers_nothing() {
-    let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    broken.run()\n    part()\n    \
+    let app = b"import broken\nfrom broken import part\nimport broken as other\n\ndef run():\n    \
+                broken.run()\n    part()\n    \
                 other.deep.call()\n";
     let store =
         Repository::with(&[("broken.py", b"def run():\0\n    pass\n"), ("app.py", app)]).store();
@@ -99,7 +100,8 @@ fn ten_thousand_nested_brackets_are_reported_in_every_language() {
     for language in cograph::grammar::all() {
         let Some(extension) = an_extension(language.name) else { continue };
         languages += 1;
-        // To a format of text or data, and outside of the marks of a language that lies in one, brackets are text.
+        // To a format of text or data, and outside of the marks of a language that lies in one,
+        // brackets are text.
         let is_code = language.tier() == cograph::grammar::Tier::Full;
         for (kind, text) in [("open", &lines), ("closed", &closed)] {
             let name = format!("{kind}.{extension}");
@@ -217,7 +219,8 @@ fn what_is_walked_is_what_the_documentation_says() {
     );
 }
 
-/// A text with the same thing nested in itself so many times: what opens it, what is inside, what closes it.
+/// A text with the same thing nested in itself so many times: what opens it, what is inside, what
+/// closes it.
 fn nested(before: &str, open: &str, inside: &str, close: &str, after: &str) -> String {
     const DEPTH: usize = 30_000;
     format!("{before}{}{inside}{}{after}\n", open.repeat(DEPTH), close.repeat(DEPTH))

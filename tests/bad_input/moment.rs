@@ -1,4 +1,5 @@
-//! Files that change between the walk and the read, and extraction that fails: they cost themselves, and the run goes on.
+//! Files that change between the walk and the read, and extraction that fails: they cost
+//! themselves, and the run goes on.
 
 use std::fs;
 
@@ -13,7 +14,8 @@ use super::setup::{Repository, file, limits, skipped, symbols};
 
 const SOURCE: &[u8] = b"def before():\n    pass\n";
 
-/// The store of a repository in which `act` happens after the walk and before the first file is read.
+/// The store of a repository in which `act` happens after the walk and before the first file is
+/// read.
 fn store_with(repository: &Repository, act: &(dyn Fn() + Sync)) -> Snapshot {
     let cancel = CancelToken::new();
     let progress = |progress: Progress| {

@@ -1,5 +1,6 @@
-//! Sources that were cut, doubled and scrambled: whatever they are, extraction and resolution take them without a panic.
-//! The mutations are drawn from a fixed seed; each is small enough that most of the file stays what it was.
+//! Sources that were cut, doubled and scrambled: whatever they are, extraction and resolution take
+//! them without a panic. The mutations are drawn from a fixed seed; each is small enough that most
+//! of the file stays what it was.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,8 @@ use super::setup::{Repository, program, stderr, stdout};
 #[test]
 fn a_module_whose_file_cannot_be_read_costs_itself() {
     let lib: &[u8] =
-        b"mod linked;\nmod binary;\npub use linked::Left;\npub use binary::deep::Right;\nfn f() -> Left { g() }\nfn g() {}\n";
+        b"mod linked;\nmod binary;\npub use linked::Left;\npub use binary::deep::Right;\n\
+          fn f() -> Left { g() }\nfn g() {}\n";
     let repository = Repository::with(&[
         ("Cargo.toml", b"[package]\nname = \"x\"\n"),
         ("src/lib.rs", lib),

@@ -1,7 +1,9 @@
-//! Random project files: configurations, package and crate manifests, module files, lists of compile commands, as people write them and
-//! as nobody should. A repository with any of them is indexed promptly and within a bound of memory, and says no error.
+//! Random project files: configurations, package and crate manifests, module files, lists of
+//! compile commands, as people write them and as nobody should. A repository with any of them is
+//! indexed promptly and within a bound of memory, and says no error.
 //!
-//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `projects.seeds` and tried first.
+//! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `projects.seeds` and tried
+//! first.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -20,7 +22,8 @@ const MEMORY_KIB: usize = 256 << 10;
 const SOURCES: [(&str, &str); 9] = [
     (
         "src/a.ts",
-        "import { f } from '@/b';\nimport g from 'pkg';\nimport h from 'pkg/sub/x';\nimport i from '#own';\nf(); g(); h(); i();\n",
+        "import { f } from '@/b';\nimport g from 'pkg';\nimport h from 'pkg/sub/x';\n\
+         import i from '#own';\nf(); g(); h(); i();\n",
     ),
     ("src/b.ts", "export function f() {}\nexport default f;\n"),
     ("pkg/index.js", "module.exports = function () {};\n"),
@@ -39,16 +42,19 @@ const SOURCES: [(&str, &str); 9] = [
 const FILES: [(&str, &str); 7] = [
     (
         "tsconfig.json",
-        "{\"extends\": \"./base\", \"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@/*\": [\"src/*\"]}}, \"references\": [{\"path\": \"./pkg\"}]}",
+        "{\"extends\": \"./base\", \"compilerOptions\": {\"baseUrl\": \".\", \"paths\": {\"@/*\": \
+         [\"src/*\"]}}, \"references\": [{\"path\": \"./pkg\"}]}",
     ),
     ("pkg/tsconfig.json", "{\"extends\": [\"../tsconfig.json\"]}"),
     (
         "pkg/package.json",
-        "{\"name\": \"pkg\", \"main\": \"dist/index.js\", \"exports\": {\".\": \"./index.js\", \"./sub/*\": {\"import\": \"./*.js\"}}, \"imports\": {\"#own\": \"./index.js\"}}",
+        "{\"name\": \"pkg\", \"main\": \"dist/index.js\", \"exports\": {\".\": \"./index.js\", \
+         \"./sub/*\": {\"import\": \"./*.js\"}}, \"imports\": {\"#own\": \"./index.js\"}}",
     ),
     (
         "Cargo.toml",
-        "[package]\nname = \"own\"\n[lib]\npath = \"src/lib.rs\"\n[dependencies]\nother_name = { package = \"own\" }\n[[bin]]\npath = \"src/inner.rs\"\n",
+        "[package]\nname = \"own\"\n[lib]\npath = \"src/lib.rs\"\n[dependencies]\n\
+         other_name = { package = \"own\" }\n[[bin]]\npath = \"src/inner.rs\"\n",
     ),
     (
         "pyproject.toml",

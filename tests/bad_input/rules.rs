@@ -1,4 +1,5 @@
-//! Files of ignore rules that are no regular files, or too large: they have no rules, they hold nothing up, and `status` names them.
+//! Files of ignore rules that are no regular files, or too large: they have no rules, they hold
+//! nothing up, and `status` names them.
 
 use std::fs;
 use std::os::unix::fs::symlink;

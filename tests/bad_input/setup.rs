@@ -1,4 +1,5 @@
-//! What the tests of bad input share: a repository in a temporary directory, what its store says, and the program run as a child.
+//! What the tests of bad input share: a repository in a temporary directory, what its store says,
+//! and the program run as a child.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -135,8 +136,9 @@ pub(crate) fn program(cache: &Path) -> Command {
     command
 }
 
-/// The program as a user that permissions bind: the tests may run as root, whom they do not. `place` is a directory that
-/// everybody can enter; the program is put there, because the build's own directory may be private.
+/// The program as a user that permissions bind: the tests may run as root, whom they do not.
+/// `place` is a directory that everybody can enter; the program is put there, because the build's
+/// own directory may be private.
 pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
     let program = place.join("cograph");
     if !program.exists() {

@@ -1,4 +1,5 @@
-//! What a repository is called, and what stands in its files, at a terminal: no character moves the cursor, turns text around or hides.
+//! What a repository is called, and what stands in its files, at a terminal: no character moves the
+//! cursor, turns text around or hides.
 
 use std::fs;
 use std::path::Path;

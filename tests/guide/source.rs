@@ -1,5 +1,5 @@
-//! Type declarations read from Rust source: documentation, attributes, fields and variants. Knows the syntax of plain structs and
-//! enums, no generics and no expressions.
+//! Type declarations read from Rust source: documentation, attributes, fields and variants. Knows
+//! the syntax of plain structs and enums, no generics and no expressions.
 
 /// A struct or an enum.
 pub(super) struct Declaration {

@@ -1,4 +1,5 @@
-//! What the rows of a store must say, made from the graph alone: the same text as `dump` gives of the store.
+//! What the rows of a store must say, made from the graph alone: the same text as `dump` gives of
+//! the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,7 +158,8 @@ impl Contents<'_> {
         found: &FileResolution,
         sites: &[(Site, &Resolution)],
     ) {
-        // Where the sites are that a symbol is the innermost one around: the first, and from it to the last.
+        // Where the sites are that a symbol is the innermost one around: the first, and from it to
+        // the last.
         let mut spans: BTreeMap<LocalSymbol, (usize, usize)> = BTreeMap::new();
         for (number, (site, _)) in sites.iter().enumerate() {
             let (first, length) = spans.entry(site.enclosing).or_insert((number, 0));
@@ -181,7 +183,8 @@ impl Contents<'_> {
                 + 128 * u32::from(symbol.flags);
             let (extent, at) = (symbol.extent, symbol.name_at);
             self.lines.push(format!(
-                "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{references}|{first}|{length}",
+                "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
+                 |{references}|{first}|{length}",
                 self.label(own),
                 symbol.arity.0,
                 symbol.arity.1,

@@ -43,7 +43,8 @@ impl Tree {
         Self { root, random: Random::new(seed), files: BTreeMap::new() }
     }
 
-    /// The first files. Half of the repositories are in two languages only, so that these meet more often.
+    /// The first files. Half of the repositories are in two languages only, so that these meet more
+    /// often.
     pub(super) fn grow(&mut self) {
         let one = self.random.below(STYLES.len());
         let (few, other) = (self.random.below(2) == 0, self.random.below(STYLES.len()));
@@ -126,7 +127,8 @@ impl Tree {
                 (
                     "tsconfig.json",
                     format!(
-                        "{{\"compilerOptions\": {{\"baseUrl\": \".\", \"paths\": {{\"@lib/*\": [\"{target}/*\"]}}}}}}"
+                        "{{\"compilerOptions\": {{\"baseUrl\": \".\", \"paths\": {{\"@lib/*\": \
+                         [\"{target}/*\"]}}}}}}"
                     ),
                 )
             }
@@ -146,7 +148,8 @@ impl Tree {
                 (
                     "Cargo.toml",
                     format!(
-                        "[package]\nname = \"{name}\"\n[dependencies]\nserde{number} = \"1\"\n[lib]\npath = \"src/{}.rs\"\n",
+                        "[package]\nname = \"{name}\"\n[dependencies]\nserde{number} = \"1\"\n\
+                         [lib]\npath = \"src/{}.rs\"\n",
                         ["lib", "one", "lib"][number]
                     ),
                 )

@@ -1,5 +1,6 @@
-//! The graph of the files of a repository, computed without the index and without the writer of stores: what rows are held against.
-//! Which files there are, and in which language, is taken from the store.
+//! The graph of the files of a repository, computed without the index and without the writer of
+//! stores: what rows are held against. Which files there are, and in which language, is taken from
+//! the store.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! What a loss of power, a full disk or a clock that jumps leaves of changes that were taken in in place: one of the states that
-//! were published, never a mixture, and the next run goes on from there.
+//! What a loss of power, a full disk or a clock that jumps leaves of changes that were taken in in
+//! place: one of the states that were published, never a mixture, and the next run goes on from
+//! there.
 
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
@@ -70,8 +71,8 @@ fn any_part_of_a_log_is_one_of_the_states() {
     assert_eq!(met, [true; 4], "each state has been met");
 }
 
-/// The program, which may let no file grow beyond so many blocks of 512 bytes: writing fails as on a full disk. The signal that
-/// comes with it is ignored.
+/// The program, which may let no file grow beyond so many blocks of 512 bytes: writing fails as on
+/// a full disk. The signal that comes with it is ignored.
 fn index_with_room_for(blocks: u64, repository: &Repository) -> Output {
     Command::new("sh")
         .args([
@@ -129,7 +130,8 @@ fn a_clock_that_jumps_hides_no_edit() {
     let mut repository = Repository::new();
     let path = repository.root().join("a.py");
     let now = SystemTime::now();
-    // Of equal length, so that the time alone could tell; two in a row have the same one that is yet to come.
+    // Of equal length, so that the time alone could tell; two in a row have the same one that is
+    // yet to come.
     let edits = [
         ("a", now),
         ("b", now - YEAR),

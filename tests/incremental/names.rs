@@ -1,5 +1,5 @@
-//! The names of a store as a search comes to them, held against the rows of symbols: every way to a name must lead to it, whatever was
-//! changed since the runs of names were made.
+//! The names of a store as a search comes to them, held against the rows of symbols: every way to a
+//! name must lead to it, whatever was changed since the runs of names were made.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,8 @@ use rusqlite::Connection;
 /// So many names at most are looked for one by one.
 const LOOKED_FOR: usize = 400;
 
-/// One line for each name that symbols have: how many have it, and how often the one that is used most is referred to.
+/// One line for each name that symbols have: how many have it, and how often the one that is used
+/// most is referred to.
 pub(super) fn of(connection: &Connection, snapshot: &Snapshot) -> Vec<String> {
     let names = pairs(connection, "SELECT id, text FROM name ORDER BY id");
     let in_order = snapshot.meta().symbol_names as usize;

@@ -1,5 +1,6 @@
-//! Answers of a store that changes were taken into come in the order of those of a fresh build, though its row keys do not: files that
-//! sort before others are added, files outgrow their keys and are renamed, names come and go. Everything ties with something.
+//! Answers of a store that changes were taken into come in the order of those of a fresh build,
+//! though its row keys do not: files that sort before others are added, files outgrow their keys
+//! and are renamed, names come and go. Everything ties with something.
 
 use std::fmt::{Debug, Write};
 use std::fs;
@@ -36,14 +37,17 @@ type Edit<'e> = &'e dyn Fn(&Repository);
 fn module(stem: &str) -> String {
     let (many, stem) = ("many() + ".repeat(16), stem.replace('/', "_"));
     format!(
-        "from base import Base, leaf\n\n\ndef shared():\n    return leaf()\n\n\ndef many():\n    return unknown(leaf)\n\n\n\
-         def only_{stem}():\n    return {many}shared() + shared()\n\n\nclass Worker(Base):\n    def run(self):\n        return shared()\n\n\
+        "from base import Base, leaf\n\n\ndef shared():\n    return leaf()\n\n\ndef many():\n    \
+         return unknown(leaf)\n\n\n\
+         def only_{stem}():\n    return {many}shared() + shared()\n\n\nclass Worker(Base):\n    \
+         def run(self):\n        return shared()\n\n\
          \x20   def stop(self, other):\n        return other.run() + other.halt()\n"
     )
 }
 
 fn base() -> String {
-    "def leaf():\n    return 1\n\n\nclass Base:\n    def run(self):\n        return leaf()\n\n\ndef start(base: Base):\n    \
+    "def leaf():\n    return 1\n\n\nclass Base:\n    def run(self):\n        return leaf()\n\n\n\
+     def start(base: Base):\n    \
      return base.run()\n"
         .to_owned()
 }

@@ -1,4 +1,5 @@
-//! How far a change reaches: how many files are resolved again for it, when what is left of them is right.
+//! How far a change reaches: how many files are resolved again for it, when what is left of them is
+//! right.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

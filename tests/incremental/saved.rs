@@ -1,5 +1,6 @@
-//! What is known of a repository is kept in a segment and in its store: another process takes changes in by it, another check-out
-//! starts with it, and if the segment is damaged, or of another store, it is as if it were not there.
+//! What is known of a repository is kept in a segment and in its store: another process takes
+//! changes in by it, another check-out starts with it, and if the segment is damaged, or of another
+//! store, it is as if it were not there.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Small random files in every language. Few names are shared by all, so that edits make and end ambiguities, overrides and
-//! imports that lead nowhere.
+//! Small random files in every language. Few names are shared by all, so that edits make and end
+//! ambiguities, overrides and imports that lead nowhere.
 
 use super::edits::Random;
 
@@ -40,7 +40,8 @@ fn method(random: &mut Random) -> &'static str {
     pick(random, &["start", "step", "finish", "reset"])
 }
 
-/// A module to import: a file of the same language by its name without folder and ending, or one that does not exist.
+/// A module to import: a file of the same language by its name without folder and ending, or one
+/// that does not exist.
 fn module(random: &mut Random, others: &[String]) -> String {
     if others.is_empty() || random.below(8) == 0 {
         return "missing".to_owned();

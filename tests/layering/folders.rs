@@ -1,5 +1,6 @@
-//! The layers below the top level: which folders and files of a module may import from which, how many files a folder may have, and
-//! which names of types are taken. Every exception is listed, and one that is none any more fails.
+//! The layers below the top level: which folders and files of a module may import from which, how
+//! many files a folder may have, and which names of types are taken. Every exception is listed, and
+//! one that is none any more fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +13,8 @@ pub(super) const MAX_FILES: usize = 14;
 /// Types of `src` that may share a name.
 pub(super) const MAX_NAMESAKES: usize = 3;
 
-/// The layers inside of each top-level module, from the bottom up: folders, and files that stand beside them. What is in one layer
-/// knows nothing of its neighbours and of what is above.
+/// The layers inside of each top-level module, from the bottom up: folders, and files that stand
+/// beside them. What is in one layer knows nothing of its neighbours and of what is above.
 pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "cli",
@@ -167,7 +168,8 @@ pub(super) fn circles(graph: &Graph, known: &[&[&str]]) -> Vec<String> {
     found
 }
 
-/// A folder has no more files than can be taken in at a look. The roots of the crate are not among those of `src`.
+/// A folder has no more files than can be taken in at a look. The roots of the crate are not among
+/// those of `src`.
 pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     let inner = files
@@ -185,7 +187,8 @@ pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
         .collect()
 }
 
-/// A name of a type says which one it is: no more than a few share one. Those of tests do not count.
+/// A name of a type says which one it is: no more than a few share one. Those of tests do not
+/// count.
 pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
     let mut named: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for (file, text) in files {

@@ -1,5 +1,6 @@
-//! The graph of files that name each other, from their paths and texts: which file imports from which, what goes in circles, and
-//! which folders of a top-level module import from which. Reads nothing from disk.
+//! The graph of files that name each other, from their paths and texts: which file imports from
+//! which, what goes in circles, and which folders of a top-level module import from which. Reads
+//! nothing from disk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -17,7 +18,8 @@ pub(super) struct Graph {
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// An arrow between two folders (or files) directly in a top-level module, and a file that makes it.
+/// An arrow between two folders (or files) directly in a top-level module, and a file that makes
+/// it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
     pub(super) module: String,
@@ -45,8 +47,8 @@ impl Graph {
         Self { edges }
     }
 
-    /// The groups of files in which each imports from every other, by whatever way. What a module file and the files below it have of
-    /// each other is no circle: they are one module.
+    /// The groups of files in which each imports from every other, by whatever way. What a module
+    /// file and the files below it have of each other is no circle: they are one module.
     pub(super) fn circles(&self) -> Vec<Vec<String>> {
         let reached: BTreeMap<&str, BTreeSet<&str>> =
             self.edges.keys().map(|file| (file.as_str(), self.reached_from(file))).collect();

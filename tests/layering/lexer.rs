@@ -1,5 +1,6 @@
-//! Source text to tokens, and tokens to the paths they name. Knows just enough of the syntax to skip comments and literals, to
-//! follow nested `use` trees and to know in which inline module a path stands; knows no rule.
+//! Source text to tokens, and tokens to the paths they name. Knows just enough of the syntax to
+//! skip comments and literals, to follow nested `use` trees and to know in which inline module a
+//! path stands; knows no rule.
 
 /// A piece of source text that a rule may look at.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -128,7 +129,8 @@ fn block_comment_end(chars: &[char], start: usize) -> usize {
     at.min(chars.len())
 }
 
-/// Every path of the file: those of `use` trees spelled out, and those in code that have at least two segments.
+/// Every path of the file: those of `use` trees spelled out, and those in code that have at least
+/// two segments.
 pub(super) fn paths(tokens: &[Token]) -> Vec<Path> {
     let code: Vec<&Token> = tokens
         .iter()

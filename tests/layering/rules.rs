@@ -1,5 +1,6 @@
-//! The rules as functions over a file's path and text, and the tables they hold: who may import whom, who owns which crate.
-//! Reads nothing from disk, so that a planted violation can be shown to each of them.
+//! The rules as functions over a file's path and text, and the tables they hold: who may import
+//! whom, who owns which crate. Reads nothing from disk, so that a planted violation can be shown to
+//! each of them.
 
 use std::collections::HashSet;
 
@@ -74,7 +75,8 @@ const FORBIDDEN: &[(&str, &[&str])] = &[
     ("server", &["std::fs", "crate::extract", "crate::resolve"]),
 ];
 
-/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for the crate's root.
+/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for
+/// the crate's root.
 pub(super) fn module_of(path: &str) -> Option<&str> {
     let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
     (inner != "lib").then(|| inner.split('/').next().unwrap_or(inner))
@@ -181,8 +183,8 @@ pub(super) struct Languages {
     pub(super) crates: Vec<String>,
 }
 
-/// No language is named in `src`. Short names are ordinary words, as are marks: of those only a literal that is nothing else
-/// counts. A single letter says nothing.
+/// No language is named in `src`. Short names are ordinary words, as are marks: of those only a
+/// literal that is nothing else counts. A single letter says nothing.
 pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> Vec<Violation> {
     let mut found = Vec::new();
     for token in tokens(text) {
@@ -206,7 +208,8 @@ pub(super) fn language_names(_path: &str, text: &str, languages: &Languages) -> 
     found
 }
 
-/// The words of a text in lower case: `fromRustPath`, `from_rust_path` and `from Rust path` have the same.
+/// The words of a text in lower case: `fromRustPath`, `from_rust_path` and `from Rust path` have
+/// the same.
 fn words(text: &str) -> Vec<String> {
     let (mut found, mut word, mut after_small) = (Vec::new(), String::new(), false);
     for c in text.chars() {
@@ -286,7 +289,8 @@ pub(super) fn dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// The dependencies of a manifest that no source names. Grammars are named by the manifests of their languages.
+/// The dependencies of a manifest that no source names. Grammars are named by the manifests of
+/// their languages.
 pub(super) fn unused_dependencies(manifest: &str, files: &[(String, String)]) -> Vec<String> {
     let mut named: HashSet<String> = HashSet::new();
     for (path, text) in files {

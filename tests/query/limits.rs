@@ -1,4 +1,5 @@
-//! Questions on graphs that are deep, wide or go round in circles end, and say what they did not look at.
+//! Questions on graphs that are deep, wide or go round in circles end, and say what they did not
+//! look at.
 
 use cograph::model::{SiteKind, Step, SymbolKind};
 use cograph::query::trace::{Direction, TraceFinding};
@@ -41,8 +42,8 @@ fn ring(size: u32) -> Cache {
     cache
 }
 
-/// A function that is called four times in each of 150 files, each of which has another function of one name; what is written where the
-/// first caller is called is not resolved.
+/// A function that is called four times in each of 150 files, each of which has another function of
+/// one name; what is written where the first caller is called is not resolved.
 fn much_used() -> Cache {
     let mut builder = GraphBuilder::default();
     let target = builder.file("a_target.x", 0, "");

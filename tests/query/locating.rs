@@ -1,4 +1,5 @@
-//! What a question finds: by words of bodies and documentation, by what it writes as code, by stack traces; and what it does not bind to.
+//! What a question finds: by words of bodies and documentation, by what it writes as code, by stack
+//! traces; and what it does not bind to.
 
 use cograph::query::{
     ExploreParams, ReferencesParams, SearchParams, SearchResult, Tests, TraceParams, explore,
@@ -89,8 +90,10 @@ fn a_plain_word_is_not_the_symbol_of_that_name_and_code_is() {
 fn a_stack_trace_leads_to_its_frames() {
     let project = project(SHOP);
     let issue = "Report fails for some customers\n\n```\nTraceback (most recent call last):\n  \
-        File \"/usr/lib/python3/site-packages/shop/report.py\", line 5, in monthly\n    x\n  \
-        File \"/usr/lib/python3/site-packages/shop/basket.py\", line 8, in rebate\nValueError: oops\n```\nWhen reminders go out after a fortnight";
+                 File \"/usr/lib/python3/site-packages/shop/report.py\", line 5, in monthly\n    \
+                 x\n  \
+                 File \"/usr/lib/python3/site-packages/shop/basket.py\", line 8, in rebate\n\
+                 ValueError: oops\n```\nWhen reminders go out after a fortnight";
     let names = found(&project, issue);
     assert_eq!(names[0], "Basket.rebate", "the last frame is nearest to the fault: {names:?}");
     assert!(names[..3].contains(&"monthly".to_owned()), "{names:?}");

@@ -1,4 +1,5 @@
-//! Questions over real sources, from files to answers: what extraction and resolution find arrives where it is asked for.
+//! Questions over real sources, from files to answers: what extraction and resolution find arrives
+//! where it is asked for.
 
 use std::fs;
 use std::sync::Arc;

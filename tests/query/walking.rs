@@ -172,7 +172,8 @@ fn depth_kinds_tests_and_limit_have_their_effect() {
             "app/service.x::Service.run likely app/service.x:9",
             "  app/main.x::main certain app/main.x:4",
             "  tests/test_service.x::test_handle certain tests/test_service.x:2",
-            "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run (repeated)",
+            "  app/service.x::Service.handle certain app/service.x:5 through app/base.x::Base.run \
+             (repeated)",
             "    app/main.x certain app/main.x:7",
         ]
     );

@@ -1,4 +1,5 @@
-//! What a peer can make the program keep or hand on has a bound: arrays, ids, tokens, and the secrets of the environment.
+//! What a peer can make the program keep or hand on has a bound: arrays, ids, tokens, and the
+//! secrets of the environment.
 
 use std::fs;
 use std::process::{Command, Stdio};

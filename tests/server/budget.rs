@@ -1,5 +1,5 @@
-//! Answers stay within their budget, whatever a repository is made of and whatever is asked, and say so when they leave
-//! something out.
+//! Answers stay within their budget, whatever a repository is made of and whatever is asked, and
+//! say so when they leave something out.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use super::client::{Client, place};
 
 /// Budgets that callers give, from the smallest to the largest.
 const BUDGETS: [u64; 6] = [100, 150, 400, 1000, 2000, 10_000];
-/// A client shows no more characters of an answer to its model; longer ones become a file that the model has to open.
+/// A client shows no more characters of an answer to its model; longer ones become a file that the
+/// model has to open.
 const SHOWN: usize = 50_000;
 /// A mistake is told in one or two sentences, also where the budget is smaller.
 const SENTENCES: usize = 1000;
@@ -23,7 +24,8 @@ fn excessive() -> TempDir {
     for number in 0..60 {
         let (name, next) = (long(number), long((number + 1) % 60));
         text.push_str(&format!(
-            "def {name}({name}_parameter):\n    \"\"\"{}{invisible}\"\"\"\n    return {next}({name}_parameter)\n\n\n",
+            "def {name}({name}_parameter):\n    \"\"\"{}{invisible}\"\"\"\n    \
+             return {next}({name}_parameter)\n\n\n",
             "Documentation. ".repeat(300)
         ));
     }
@@ -57,7 +59,8 @@ fn excessive() -> TempDir {
     place(&files)
 }
 
-/// Calls of every tool: those that find much, those that find nothing, and those that cannot be answered.
+/// Calls of every tool: those that find much, those that find nothing, and those that cannot be
+/// answered.
 fn calls() -> Vec<(&'static str, Value)> {
     let long = "x".repeat(900);
     vec![

@@ -1,4 +1,5 @@
-//! Calls that run at the same time: none waits for another, each has one answer or none, and no more run than may.
+//! Calls that run at the same time: none waits for another, each has one answer or none, and no
+//! more run than may.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! A client for tests: starts the built program on a repository of its own and keeps everything that it says.
+//! A client for tests: starts the built program on a repository of its own and keeps everything
+//! that it says.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -53,7 +54,8 @@ pub(super) fn place(files: &[(&str, &str)]) -> TempDir {
 /// Two functions, one of which calls the other.
 pub(super) const SMALL: &[(&str, &str)] = &[(
     "a.py",
-    "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    return helper(2)\n",
+    "def helper(value):\n    \"\"\"Adds one.\"\"\"\n    return value + 1\n\n\ndef main():\n    \
+     return helper(2)\n",
 )];
 
 impl Client {
@@ -77,7 +79,8 @@ impl Client {
         Self::over(child, input, output, place)
     }
 
-    /// The client of a process that was started elsewhere, over the other ends of its input and output.
+    /// The client of a process that was started elsewhere, over the other ends of its input and
+    /// output.
     pub(super) fn over(
         child: Child,
         input: Option<OwnedFd>,
@@ -142,8 +145,8 @@ impl Client {
         text
     }
 
-    /// Asks again until the answer reflects every file: on a slow machine that takes longer than a call waits. Until then every
-    /// answer says that it does not.
+    /// Asks again until the answer reflects every file: on a slow machine that takes longer than a
+    /// call waits. Until then every answer says that it does not.
     pub(super) fn ask_fresh(&mut self, tool: &str, arguments: &Value) -> String {
         let until = Instant::now() + self.patience;
         loop {
@@ -261,7 +264,8 @@ impl Client {
         }
     }
 
-    /// Waits for the end of the process; takes in what it still says. Gives how it ended and how long that took.
+    /// Waits for the end of the process; takes in what it still says. Gives how it ended and how
+    /// long that took.
     pub(super) fn ended(&mut self) -> (ExitStatus, Duration) {
         let start = Instant::now();
         loop {
@@ -304,7 +308,8 @@ pub(super) fn initialize(version: &str) -> Value {
 
 /// What a request of the stateless era carries.
 pub(super) fn meta(version: &str) -> Value {
-    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {}})
+    json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/\
+        clientCapabilities": {}})
 }
 
 /// Reads messages on a thread of its own until the server closes its output.

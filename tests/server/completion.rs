@@ -1,4 +1,5 @@
-//! Completion: which references and arguments there are, what is offered, and that it delays nobody.
+//! Completion: which references and arguments there are, what is offered, and that it delays
+//! nobody.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! How the process ends: the end of input, signals, a client that is gone, and that nothing is lost on the way.
+//! How the process ends: the end of input, signals, a client that is gone, and that nothing is lost
+//! on the way.
 
 use std::time::Duration;
 

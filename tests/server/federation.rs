@@ -1,4 +1,5 @@
-//! One client before several upstreams: what each has to say stands under its name, and one that misbehaves harms nobody else.
+//! One client before several upstreams: what each has to say stands under its name, and one that
+//! misbehaves harms nobody else.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -46,8 +47,8 @@ fn own(name: &str, place: &TempDir) -> String {
     )
 }
 
-/// An upstream that is a script: it answers the handshake, and `body` the rest, in branches of a `case` over each line. `$id` is
-/// the id of the request; `say` answers it.
+/// An upstream that is a script: it answers the handshake, and `body` the rest, in branches of a
+/// `case` over each line. `$id` is the id of the request; `say` answers it.
 fn script(place: &TempDir, name: &str, body: &str) -> String {
     let path = place.path().join(format!("{name}.sh"));
     let text = format!(
@@ -91,7 +92,8 @@ fn await_tool(client: &mut Client, name: &str) {
     }
 }
 
-/// Asks until each of these answers: a call waits only a moment for those that are still being connected to.
+/// Asks until each of these answers: a call waits only a moment for those that are still being
+/// connected to.
 fn await_answers_of(client: &mut Client, upstreams: &[&str]) {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -387,9 +389,11 @@ fn is_alive(pid: &str) -> bool {
 fn programs_that_serve_end_with_their_client_however_it_ends() {
     for how in ["input", "TERM", "KILL"] {
         let scripts = place(&[]);
-        // It ignores signals, and would go on after the end of its input if nobody killed it; after KILL nobody can.
+        // It ignores signals, and would go on after the end of its input if nobody killed it; after
+        // KILL nobody can.
         let stubborn = if how == "KILL" { "" } else { "trap '' TERM INT HUP\n" };
-        let body = "*'\"method\":\"tools/list\"'*) echo $$ > \"$here/pid\"; say '{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}' ;;";
+        let body = "*'\"method\":\"tools/list\"'*) echo $$ > \"$here/pid\"; say \
+                    '{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}' ;;";
         let target = script(&scripts, "up", body);
         let path = scripts.path().join("up.sh");
         let text = fs::read_to_string(&path).expect("it was written");
@@ -417,7 +421,8 @@ fn programs_that_serve_end_with_their_client_however_it_ends() {
 fn programs_that_were_still_being_connected_to_end_with_their_client_too() {
     for how in ["input", "TERM"] {
         let scripts = place(&[]);
-        let waits = "trap '' TERM INT HUP; sleep 1000 & echo $$ $! > \"$here/NAME.new\"; mv \"$here/NAME.new\" \"$here/NAME\"; while :; do sleep 1000; done";
+        let waits = "trap '' TERM INT HUP; sleep 1000 & echo $$ $! > \"$here/NAME.new\"; mv \
+                     \"$here/NAME.new\" \"$here/NAME\"; while :; do sleep 1000; done";
         let waits = |name: &str| waits.replace("NAME", name);
         let silent = script(
             &scripts,

@@ -1,7 +1,9 @@
-//! Forty ways in which servers of this kind were found to fail, each as a test of the built program with its input held open.
+//! Forty ways in which servers of this kind were found to fail, each as a test of the built program
+//! with its input held open.
 //!
-//! A test that needs a gate or a planted defect is built with the cargo feature `faults` only. `scripts/forty` builds it so, runs
-//! every test, then plants each defect (`src/faults.rs`) and demands that its tests fail.
+//! A test that needs a gate or a planted defect is built with the cargo feature `faults` only.
+//! `scripts/forty` builds it so, runs every test, then plants each defect (`src/faults.rs`) and
+//! demands that its tests fail.
 //!
 //! | | |
 //! |---|---|

@@ -1,4 +1,5 @@
-//! Bytes to messages: bursts, cuts, ends of lines, lines that are too long, and things that are no messages.
+//! Bytes to messages: bursts, cuts, ends of lines, lines that are too long, and things that are no
+//! messages.
 
 use std::time::Instant;
 
@@ -46,7 +47,11 @@ fn a_line_that_is_too_long_costs_one_error_and_no_more() {
     let mut client = Client::connected(&[]);
     let long = "x".repeat(8 << 20);
     client.write(
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":\"long\",\"method\":\"ping\",\"params\":{{\"x\":\"{long}\"}}}}\n").as_bytes(),
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":\"long\",\"method\":\"ping\",\
+                 \"params\":{{\"x\":\"{long}\"}}}}\n"
+        )
+        .as_bytes(),
     );
     assert_eq!(client.answer(&json!("long"))["error"]["code"], json!(-32600));
     client.write(format!("{long}{long}").as_bytes());

@@ -99,7 +99,11 @@ fn before_the_handshake_nothing_ends_the_process() {
 #[test]
 fn an_array_of_messages_is_answered_in_one_array_in_the_version_that_has_them() {
     let mut client = Client::connected_as("2025-03-26", &[]);
-    client.write(b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\"method\":\"n\"},{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"search\",\"arguments\":{\"query\":\"helper\"}}},5]\n");
+    client.write(
+        b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"},{\"jsonrpc\":\"2.0\",\
+                   \"method\":\"n\"},{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\
+                   \"params\":{\"name\":\"search\",\"arguments\":{\"query\":\"helper\"}}},5]\n",
+    );
     let answers = client.wait_for("an array", Value::is_array);
     let ids: Vec<&Value> =
         answers.as_array().expect("it is an array").iter().map(|answer| &answer["id"]).collect();

@@ -1,8 +1,10 @@
-//! Random input for what reads bytes of peers: lines on standard input and heads of HTTP requests, on the program itself. Whatever comes, it
-//! answers what is a request, promptly and within a bound of memory, and lets nobody in who may not come.
+//! Random input for what reads bytes of peers: lines on standard input and heads of HTTP requests,
+//! on the program itself. Whatever comes, it answers what is a request, promptly and within a bound
+//! of memory, and lets nobody in who may not come.
 //!
-//! `PROPTEST_CASES=100000` runs longer. What has failed once is kept in `random/*.seeds` and tried first; `random/lines` and
-//! `random/heads` are inputs that were nasty somewhere, all of which are tried every time.
+//! `PROPTEST_CASES=100000` runs longer. What has failed once is kept in `random/*.seeds` and tried
+//! first; `random/lines` and `random/heads` are inputs that were nasty somewhere, all of which are
+//! tried every time.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -18,7 +20,8 @@ use serde_json::json;
 use super::client::{Client, PROMPT, initialize};
 use super::web::Web;
 
-/// What any input may take: of time until something that comes after it is answered, and of memory at the most.
+/// What any input may take: of time until something that comes after it is answered, and of memory
+/// at the most.
 const TIME: Duration = PROMPT;
 const MEMORY_KIB: usize = 256 << 10;
 
@@ -59,7 +62,8 @@ fn peak(pid: u32) -> usize {
     line.trim().trim_end_matches(" kB").parse().expect("it is a number")
 }
 
-/// Writes something, then asks something; the answer comes in time, and everything that was a request in between was answered once.
+/// Writes something, then asks something; the answer comes in time, and everything that was a
+/// request in between was answered once.
 fn survives(client: &mut Client, input: &[u8], requests: usize) {
     client.seen.clear();
     client.write(input);
@@ -157,7 +161,9 @@ proptest! {
             match part {
                 Part::Bytes(bytes) => stream.extend(bytes),
                 Part::Request => {
-                    stream.extend(format!("\n{{\"jsonrpc\":\"2.0\",\"id\":\"asked-{requests}\",\"method\":\"ping\"}}\n").bytes());
+                    stream.extend(format!("\n\
+                                           {{\"jsonrpc\":\"2.0\",\"id\":\"asked-{requests}\",\
+                                           \"method\":\"ping\"}}\n").bytes());
                     requests += 1;
                 }
             }
@@ -166,7 +172,8 @@ proptest! {
     }
 }
 
-/// Sends bytes on a connection of their own, and gives the status of what comes back; none if it is closed without a word.
+/// Sends bytes on a connection of their own, and gives the status of what comes back; none if it is
+/// closed without a word.
 fn status_of(web: &Web, bytes: &[u8]) -> Option<u16> {
     let begun = Instant::now();
     let mut stream = TcpStream::connect(&web.host).expect("it listens");
@@ -265,7 +272,8 @@ fn a_request_gets_in_by_one_host_one_token_and_no_foreign_origin_only() {
         let body = initialize("2025-11-25").to_string();
         let headers = [("Host", &hosts), ("Origin", &origins), ("Authorization", &tokens), ("Content-Type", &kinds)];
         let lines: String = headers.iter().flat_map(|(name, values)| values.iter().map(move |value| format!("{name}: {value}\r\n"))).collect();
-        let head = format!("POST {target} HTTP/1.1\r\n{lines}Accept: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
+        let head = format!("POST {target} HTTP/1.1\r\n{lines}Accept: application/json\r\n\
+                            Connection: close\r\nContent-Length: {}\r\n\r\n", body.len());
         let one_host = hosts.len() == 1 && local(&hosts[0]);
         let one_origin = origins.is_empty() || (origins.len() == 1 && origins[0].starts_with("http://localhost"));
         let is_mcp = target == "/mcp" || (target == format!("http://{own}/mcp") && hosts == [own.clone()]);

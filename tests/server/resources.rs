@@ -6,7 +6,8 @@ use super::client::{Client, meta, place};
 
 const MODERN: &str = "2026-07-28";
 
-/// One request with its parameters, in the older era (`legacy`) or the stateless one. Gives the answer.
+/// One request with its parameters, in the older era (`legacy`) or the stateless one. Gives the
+/// answer.
 fn ask(client: &mut Client, is_legacy: bool, method: &str, mut params: Value) -> Value {
     let id = json!(format!("{method}-{}", client.seen.len()));
     if !is_legacy {

@@ -1,4 +1,5 @@
-//! The directories that a client works on: they choose the repository, and nobody waits long for them.
+//! The directories that a client works on: they choose the repository, and nobody waits long for
+//! them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::client::{Client, PROMPT, SMALL, initialize, place};
 
-/// A server that was started in the repository of a place without having been told so, and its first messages.
+/// A server that was started in the repository of a place without having been told so, and its
+/// first messages.
 fn start(capabilities: &Value) -> Client {
     let place = place(SMALL);
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));

@@ -1,4 +1,5 @@
-//! Work stops when nobody wants its result: measured by the processor time of the server, not by what it says.
+//! Work stops when nobody wants its result: measured by the processor time of the server, not by
+//! what it says.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -10,7 +11,8 @@ use super::client::{Client, PATIENCE, SMALL, place};
 
 /// When work must have stopped.
 const STOPPED_AFTER: Duration = Duration::from_millis(500);
-/// How long the processor is looked at then, and what it may have done: a server that only waits uses next to nothing.
+/// How long the processor is looked at then, and what it may have done: a server that only waits
+/// uses next to nothing.
 const LOOK: Duration = Duration::from_millis(400);
 const NEXT_TO_NOTHING: Duration = Duration::from_millis(60);
 
@@ -51,7 +53,8 @@ impl Process {
     fn read(entry: std::fs::DirEntry) -> Option<Self> {
         let pid = entry.file_name().to_str()?.parse().ok()?;
         let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
-        // After the name, which is in brackets and may hold anything. Fields 14 and 15 count hundredths of a second.
+        // After the name, which is in brackets and may hold anything. Fields 14 and 15 count
+        // hundredths of a second.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
@@ -119,7 +122,8 @@ fn a_cancelled_statement_is_interrupted() {
 #[test]
 fn a_statement_past_its_deadline_is_interrupted() {
     let mut client = Client::connected(&["--deadline-ms", "700"]);
-    // Making the index may take longer than this deadline on a slow machine; it goes on, and the next call finds it.
+    // Making the index may take longer than this deadline on a slow machine; it goes on, and the
+    // next call finds it.
     while client.outcome("search", json!({"query": "helper"})).1 {}
     assert_stops(&mut client, "sql", json!({"statement": ENDLESS}), |client| {
         assert!(client.answer(&json!(1)).to_string().contains("timed out"));

@@ -1,4 +1,5 @@
-//! Answers for programs: only from the tool that promises them, always then, in the promised shape and within the budget.
+//! Answers for programs: only from the tool that promises them, always then, in the promised shape
+//! and within the budget.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! A session that edits and asks: every answer is about the files as they were when it was asked for, with a watch and without.
+//! A session that edits and asks: every answer is about the files as they were when it was asked
+//! for, with a watch and without.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -84,7 +85,8 @@ fn pending_files_and_progress_are_named_in_every_form_of_an_answer() {
     let so_far = "indexing: ";
     let stale = format!("12 files pending: {so_far}");
     let named = format!(
-        "; stale: 12 files pending (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 more): {so_far}"
+        "; stale: 12 files pending (new_00.py, new_01.py, new_02.py, new_03.py, new_04.py, 7 \
+         more): {so_far}"
     );
     let text = answer["result"]["content"][0]["text"].as_str().expect("a text");
     assert!(

@@ -1,4 +1,5 @@
-//! The runtime over HTTP as its clients see it: sessions, the stateless era, access control, and what is too much.
+//! The runtime over HTTP as its clients see it: sessions, the stateless era, access control, and
+//! what is too much.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -297,7 +298,8 @@ fn what_can_be_read_in_two_ways_or_does_not_say_that_it_is_a_message_is_refused(
     }
     let mut stream = TcpStream::connect(&web.host).expect("it listens");
     let head = format!(
-        "POST http://evil.example/mcp HTTP/1.1\r\n{local}\r\n{token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        "POST http://evil.example/mcp HTTP/1.1\r\n{local}\r\n{token}\r\nContent-Length: 0\r\n\
+         Connection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).expect("it reads");
     let mut answer = String::new();
@@ -355,12 +357,14 @@ fn bodies_under_way_have_one_budget() {
         format!("Mcp-Session-Id: {}", web.ask("POST", &[], &initialize("2025-11-25")).session());
     let (local, token) = (&web.host, &web.token);
     let head = format!(
-        "POST /mcp HTTP/1.1\r\nHost: {local}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n{session}\r\n\
+        "POST /mcp HTTP/1.1\r\nHost: {local}\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\n{session}\r\n\
          Content-Length: 8000000\r\n\r\n"
     );
     let part = vec![b' '; 7_000_000];
     let mut held = Vec::new();
-    // Ten of them are all that there is room for; each is read before the next one begins, or refused.
+    // Ten of them are all that there is room for; each is read before the next one begins, or
+    // refused.
     let refused = (0..20).find_map(|_| {
         let mut stream = TcpStream::connect(local).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");

@@ -1,4 +1,5 @@
-//! Files that are no stores of ours, or no longer: passed over with a reason, never deleted, never a crash.
+//! Files that are no stores of ours, or no longer: passed over with a reason, never deleted, never
+//! a crash.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -75,7 +76,8 @@ fn damage_inside_is_an_error_of_the_question() {
         let pages = bytes.len() / 4_096;
         bytes[4_096 * (pages / 2)..].fill(0xEE);
     });
-    // The header is sound: depending on the page the store opens or not, but nothing panics and nothing is answered wrongly.
+    // The header is sound: depending on the page the store opens or not, but nothing panics and
+    // nothing is answered wrongly.
     let outcome = Store::open_newest(&cache.location)
         .map(std::sync::Arc::new)
         .and_then(|store| store.verify(&CancelToken::new()));

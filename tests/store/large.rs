@@ -47,8 +47,9 @@ fn a_large_store_is_sound_and_whole_in_every_table_and_index() {
 /// How many pages one behind the other lead to the rows of each table and index.
 fn levels(connection: &Connection) -> BTreeMap<String, usize> {
     // A page's path says from the root which page of each it is, like `/000/01f/`.
-    let statement = "SELECT name, max(length(path) - length(replace(path, '/', ''))) FROM dbstat WHERE pagetype <> 'overflow' \
-        GROUP BY name";
+    let statement = "SELECT name, max(length(path) - length(replace(path, '/', ''))) FROM dbstat \
+                     WHERE pagetype <> 'overflow' \
+                     GROUP BY name";
     let mut statement = connection.prepare(statement).expect("SQLite counts pages");
     let rows =
         statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("they can be read");

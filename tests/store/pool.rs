@@ -280,7 +280,8 @@ fn connections_that_a_burst_has_left_are_let_go_by_the_timer() {
     );
 }
 
-/// The connections of this process to the stores of a cache: each has opened the log of changes for itself.
+/// The connections of this process to the stores of a cache: each has opened the log of changes for
+/// itself.
 fn connections(cache: &Cache) -> usize {
     let opened = fs::read_dir("/proc/self/fd").expect("the system shows them").flatten();
     let files = opened.filter_map(|opened| fs::read_link(opened.path()).ok());

@@ -1,5 +1,5 @@
-//! Lists of servers in JSON. A list is parsed to find places in its text; edits are spliced in there, so that comments, order,
-//! spaces and line ends of everything else stay as they are.
+//! Lists of servers in JSON. A list is parsed to find places in its text; edits are spliced in
+//! there, so that comments, order, spaces and line ends of everything else stay as they are.
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -71,7 +71,8 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     }
 }
 
-/// The member of a name. A name that stands there twice means the one or the other, depending on who reads.
+/// The member of a name. A name that stands there twice means the one or the other, depending on
+/// who reads.
 fn member<'p, 'a>(
     object: &'p Object<'a>,
     name: &str,
@@ -146,7 +147,8 @@ pub(super) fn has(text: &str, relaxed: bool, section: &str, name: &str) -> bool 
     matches!(object(&parsed.root, section), Ok(Some(servers)) if matches!(member(servers, name), Ok(Some(_))))
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as good as none.
+/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
+/// good as none.
 pub(super) fn agree(one: &str, other: &str, relaxed: bool, section: &str, name: &str) -> bool {
     let rest = |text| rest(text, relaxed, section, name);
     rest(one).is_some() && rest(one) == rest(other)
@@ -170,8 +172,8 @@ fn rest<'a>(
     Some((root, Some(servers).filter(|servers| !servers.is_empty())))
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
-/// not start a server.
+/// The text with the server in the list. Of an entry that is there already only the program
+/// changes, and arguments that would not start a server.
 pub(super) fn with(
     text: &str,
     relaxed: bool,
@@ -386,7 +388,8 @@ fn span(range: Range) -> std::ops::Range<usize> {
 }
 
 fn apply(text: &str, mut splices: Vec<Splice>) -> String {
-    // From the end, so that places in front of a change stay where they are, and what goes to one place keeps its order.
+    // From the end, so that places in front of a change stay where they are, and what goes to one
+    // place keeps its order.
     splices.reverse();
     splices.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));
     let mut changed = text.to_owned();
@@ -427,7 +430,8 @@ mod tests {
     fn an_entry_is_written_as_its_neighbours_are() {
         check_both(
             "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"}\n  }\n}\n",
-            "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"},\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
+            "{\n  \"s\": {\n    \"a\": {\"command\":   \"a\"},\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n",
         );
         check_both(
             r#"{"s":{"a":1},"t":2}"#,
@@ -435,19 +439,24 @@ mod tests {
         );
         check_both(
             "{\r\n\t\"s\": {},\r\n\t\"t\": [ 1,2 ]\r\n}",
-            "{\r\n\t\"s\": {\r\n\t\t\"n\": {\r\n\t\t\t\"command\": \"/bin/x\",\r\n\t\t\t\"args\": [\"mcp\"]\r\n\t\t}\r\n\t},\r\n\t\"t\": [ 1,2 ]\r\n}",
+            "{\r\n\t\"s\": {\r\n\t\t\"n\": {\r\n\t\t\t\"command\": \"/bin/x\",\r\n\
+             \t\t\t\"args\": [\"mcp\"]\r\n\t\t}\r\n\t},\r\n\t\"t\": [ 1,2 ]\r\n}",
         );
     }
 
     #[test]
     fn comments_and_closing_commas_stay() {
         check_both(
-            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n  }, /* after */\n}\n// bottom",
-            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    },\n  }, /* after */\n}\n// bottom",
+            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n  }, /* after */\n}\n\
+             // bottom",
+            "// top\n{\n  \"s\": {\n    \"a\": 1, // of a\n    /* end */\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    },\n  }, /* after */\n}\n\
+             // bottom",
         );
         check_both(
             "{\n  \"s\": {\n    \"a\": 1 // , of a\n  }\n}",
-            "{\n  \"s\": {\n    \"a\": 1, // , of a\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
+            "{\n  \"s\": {\n    \"a\": 1, // , of a\n    \"n\": {\n      \
+             \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}",
         );
     }
 
@@ -455,13 +464,15 @@ mod tests {
     fn a_list_that_is_missing_is_made() {
         check_both(
             "\u{feff}{\n    \"theme\": \"dark\"\n}\n",
-            "\u{feff}{\n    \"theme\": \"dark\",\n    \"s\": {\n        \"n\": {\n            \"command\": \"/bin/x\",\n            \"args\": [\"mcp\"]\n        }\n    }\n}\n",
+            "\u{feff}{\n    \"theme\": \"dark\",\n    \"s\": {\n        \"n\": {\n            \
+             \"command\": \"/bin/x\",\n            \"args\": [\"mcp\"]\n        }\n    }\n}\n",
         );
         let fresh = insert("");
         assert_eq!(fresh, insert(" \n"));
         assert_eq!(
             fresh,
-            "{\n  \"s\": {\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \"args\": [\"mcp\"]\n    }\n  }\n}\n"
+            "{\n  \"s\": {\n    \"n\": {\n      \"command\": \"/bin/x\",\n      \
+             \"args\": [\"mcp\"]\n    }\n  }\n}\n"
         );
         assert!(agree("", &fresh, true, "s", "n"));
         assert_eq!(without(&fresh, true, "s", "n").as_deref(), Ok("{\n  \"s\": {}\n}\n"));
@@ -469,7 +480,8 @@ mod tests {
 
     #[test]
     fn an_entry_from_the_middle_takes_its_comma_along() {
-        let text = "{\"s\": {\n  \"a\": 1, // of a\n  \"n\": {\"command\": \"c\"}, // of n\n  \"z\": 2\n}}";
+        let text = "{\"s\": {\n  \"a\": 1, // of a\n  \"n\": {\"command\": \"c\"}, // of n\n  \
+                    \"z\": 2\n}}";
         assert_eq!(
             without(text, true, "s", "n").as_deref(),
             Ok("{\"s\": {\n  \"a\": 1, // of a // of n\n  \"z\": 2\n}}")
@@ -481,7 +493,8 @@ mod tests {
 
     #[test]
     fn of_a_known_entry_only_what_is_wrong_changes() {
-        let known = "{\"s\": {\"n\": {\"env\": {\"A\": \"b\"}, \"command\": \"old\", \"args\": [\"mcp\", \"--log\", \"x\"]}}}";
+        let known = "{\"s\": {\"n\": {\"env\": {\"A\": \"b\"}, \"command\": \"old\", \"args\": \
+                     [\"mcp\", \"--log\", \"x\"]}}}";
         assert_eq!(insert(known), known.replace("old", "/bin/x"));
         let other =
             known.replace("\"mcp\", \"--log\", \"x\"", "\"serve\"").replace("old", "/bin/x");

@@ -1,5 +1,6 @@
-//! Properties of every client's list, for texts as people write them and for what random changes make of those: the corpus beside this
-//! file is where they begin. `PROPTEST_CASES` says how many are tried; what was found once is kept in `proptest-regressions`.
+//! Properties of every client's list, for texts as people write them and for what random changes
+//! make of those: the corpus beside this file is where they begin. `PROPTEST_CASES` says how many
+//! are tried; what was found once is kept in `proptest-regressions`.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -1,4 +1,5 @@
-//! Lists of servers in TOML, edited as documents: comments, order and spaces of everything else stay as they are.
+//! Lists of servers in TOML, edited as documents: comments, order and spaces of everything else
+//! stay as they are.
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
@@ -75,7 +76,8 @@ pub(super) fn has(text: &str, section: &str, name: &str) -> bool {
     })
 }
 
-/// Whether two texts have the same values everywhere but at this server. A list that is empty is as good as none.
+/// Whether two texts have the same values everywhere but at this server. A list that is empty is as
+/// good as none.
 pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     let rest = |text: &str| {
         let mut root: toml::Table = text.parse().ok()?;
@@ -90,8 +92,8 @@ pub(super) fn agree(one: &str, other: &str, section: &str, name: &str) -> bool {
     rest(one).is_some() && rest(one) == rest(other)
 }
 
-/// The text with the server in the list. Of an entry that is there already only the program changes, and arguments that would
-/// not start a server.
+/// The text with the server in the list. Of an entry that is there already only the program
+/// changes, and arguments that would not start a server.
 pub(super) fn with(
     text: &str,
     section: &str,
@@ -184,7 +186,8 @@ mod tests {
         check_both("", "[s.n]\ncommand = \"/bin/x\"\nargs = [\"mcp\"]\n");
         check_both(
             "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n",
-            "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n\n[s.n]\ncommand = \"/bin/x\"\nargs = [\"mcp\"]\n",
+            "# mine\nmodel=\"m\"   # c\n\n[s.a]\ncommand=\"a\" # d\n\n[s.n]\ncommand = \"/bin/x\"\n\
+             args = [\"mcp\"]\n",
         );
         check_both(
             "a = 1\r\n",
@@ -199,7 +202,8 @@ mod tests {
 
     #[test]
     fn of_a_known_entry_only_what_is_wrong_changes() {
-        let known = "[s.n]\ncommand = \"old\" # c\nargs = [ \"mcp\", \"--log\", \"x\" ]\nenv = { A = \"b\" }\n";
+        let known = "[s.n]\ncommand = \"old\" # c\nargs = [ \"mcp\", \"--log\", \"x\" ]\n\
+                     env = { A = \"b\" }\n";
         assert_eq!(
             with(known, "s", "n", &new()).as_deref(),
             Ok(known.replace("old", "/bin/x").as_str())

@@ -1,7 +1,9 @@
-//! The lists of clients that name this program: whether what they would start is there, can be started and is this version.
+//! The lists of clients that name this program: whether what they would start is there, can be
+//! started and is this version.
 //!
-//! A project's list belongs to whoever wrote the repository, and nobody has said that they are trusted: what it names is compared
-//! with this program and never started. Nor is a program in the repository, whichever list names it.
+//! A project's list belongs to whoever wrote the repository, and nobody has said that they are
+//! trusted: what it names is compared with this program and never started. Nor is a program in the
+//! repository, whichever list names it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -144,7 +146,8 @@ fn checked(
                 format!("{what} as {name:?}, which is {} here", program.display()),
             ),
             _ => problem(
-                "is not this program; it was not started, because the file belongs to the repository",
+                "is not this program; it was not started, because the file belongs to the \
+                 repository",
             ),
         };
     }

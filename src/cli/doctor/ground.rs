@@ -179,12 +179,14 @@ fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
             format!(
                 "{error}; every question looks at all files instead; the system allows {limit}"
             ),
-            "raise it: sysctl fs.inotify.max_user_watches=1048576 fs.inotify.max_user_instances=1024",
+            "raise it: sysctl fs.inotify.max_user_watches=1048576 \
+             fs.inotify.max_user_instances=1024",
         ),
         Err(error) => Finding::problem(
             area,
             format!("{error}; every question looks at all files instead"),
-            "nothing, if the file system cannot be watched; questions take longer in large repositories",
+            "nothing, if the file system cannot be watched; questions take longer in large \
+             repositories",
         ),
     }
 }

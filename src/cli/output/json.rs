@@ -1,4 +1,5 @@
-//! Objects in JSON, written field by field: what the commands that are no questions need, and no more.
+//! Objects in JSON, written field by field: what the commands that are no questions need, and no
+//! more.
 
 use std::fmt::Write as _;
 

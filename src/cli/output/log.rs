@@ -1,4 +1,5 @@
-//! Where the log goes and how much of it: the options of every command. Nothing of the log goes to standard output.
+//! Where the log goes and how much of it: the options of every command. Nothing of the log goes to
+//! standard output.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -23,12 +24,14 @@ pub(in crate::cli) struct LogArguments {
     /// Where to log: stderr, or a file that is appended to [default: stderr]
     #[arg(long, global = true, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
-    /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug [default: error; info with --log]
+    /// What to log: off, error, warn, info, debug, trace, or a filter such as cograph::index=debug
+    /// [default: error; info with --log]
     #[arg(long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
 }
 
-/// Starts the log and gives its level or filter. A server's goes through a thread of its own: nobody may be reading it.
+/// Starts the log and gives its level or filter. A server's goes through a thread of its own:
+/// nobody may be reading it.
 pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
     let arguments =
         LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
@@ -56,7 +59,8 @@ pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String
             begin(filter, move || sink.clone());
         }
         (Some(path), true) => {
-            // To open a pipe is to wait for its reader; everything else is opened here, where a mistake can be told.
+            // To open a pipe is to wait for its reader; everything else is opened here, where a
+            // mistake can be told.
             let is_pipe = path.metadata().is_ok_and(|found| found.file_type().is_fifo());
             let opened = if is_pipe { None } else { Some(open(path)?) };
             let path = path.to_owned();

@@ -1,4 +1,5 @@
-//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where the output is for programs.
+//! How a run shows itself to people: a bar on a terminal, a line a phase elsewhere, nothing where
+//! the output is for programs.
 
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -63,8 +64,8 @@ impl Drop for Display {
     }
 }
 
-/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once it takes longer than people
-/// wait without asking themselves why. Most questions show nothing.
+/// How work that a question waits for shows itself: a bar on a terminal; elsewhere one line, once
+/// it takes longer than people wait without asking themselves why. Most questions show nothing.
 pub(in crate::cli) struct Bar {
     created: Instant,
     shown: Mutex<Option<ProgressBar>>,

@@ -1,5 +1,5 @@
-//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole files. Knows how they are
-//! written, not which of them hold.
+//! Conditions under which code is compiled: of regions, of what decorators stand before, of whole
+//! files. Knows how they are written, not which of them hold.
 
 use crate::extract::walk::{Walker, offset};
 use crate::grammar::{Conditions, Rule};

@@ -1,4 +1,5 @@
-//! Branches, and what their conditions tell about the types of names: in the branch, in the other one, and after it.
+//! Branches, and what their conditions tell about the types of names: in the branch, in the other
+//! one, and after it.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -16,7 +17,8 @@ impl<'t> Walker<'t> {
         then: &'static Selector,
         otherwise: Option<&'static Selector>,
     ) -> ExprId {
-        // Names that the condition binds are seen in the branch; where names belong to the function, only narrowings stay in it.
+        // Names that the condition binds are seen in the branch; where names belong to the
+        // function, only narrowings stay in it.
         let kind = if self.language.manifest.resolution.function_scoped {
             ScopeKind::Flow
         } else {

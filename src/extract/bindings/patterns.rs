@@ -1,4 +1,5 @@
-//! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops and cases.
+//! Patterns: values taken apart into the names that they bind, in declarations, parameters, loops
+//! and cases.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -110,7 +111,8 @@ impl<'t> Walker<'t> {
                 }
                 let several = matches!(self.build.get(flow.value), Expr::Tuple(_) | Expr::Call(..));
                 for (position, child) in children.into_iter().enumerate() {
-                    // What is not a list of values has them only beside itself, such as whether there is one.
+                    // What is not a list of values has them only beside itself, such as whether
+                    // there is one.
                     let value = match (several, position) {
                         (true, _) => self.build.item(flow.value, position),
                         (false, 0) => flow.value,
@@ -204,7 +206,8 @@ impl<'t> Walker<'t> {
         parts
     }
 
-    /// A part of a variant: of the declared one, or of what the matched value holds under the variant's name.
+    /// A part of a variant: of the declared one, or of what the matched value holds under the
+    /// variant's name.
     fn variant_part(&mut self, variant: ExprId, value: ExprId, position: u32) -> ExprId {
         let name = match self.build.get(variant) {
             Expr::Name(name, _) | Expr::Member(_, name) => name,

@@ -148,7 +148,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Named children that stand before `mark` and are none of `without`: what a branch or match starts with.
+    /// Named children that stand before `mark` and are none of `without`: what a branch or match
+    /// starts with.
     pub(in crate::extract) fn before(
         &mut self,
         node: Node<'t>,

@@ -37,7 +37,8 @@ impl<'t> Walker<'t> {
             self.visit_children(node);
             return ExprId::NONE;
         };
-        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a statement.
+        // `macro(name) { … }` inside a body reads like a definition without parameters: it is a
+        // statement.
         let in_callable = self.callable.symbol.is_some();
         if in_callable && declared.as_ref().is_some_and(|declared| !declared.is_callable) {
             return self.block(node, ScopeKind::Block);
@@ -161,7 +162,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A constructor that does not begin with a call of another one calls that of the base that its type extends.
+    /// A constructor that does not begin with a call of another one calls that of the base that its
+    /// type extends.
     fn implied_constructor(&mut self, symbol: LocalSymbol, name_node: Node<'t>, body: Node<'t>) {
         let entry = self.build.symbol_mut(symbol);
         let (kind, container, name) = (entry.kind, entry.container, entry.name);
@@ -246,8 +248,9 @@ impl<'t> Walker<'t> {
         context
     }
 
-    /// Whether a callable is one whose receiver is a value that it makes: where callables have members, a function at the top
-    /// of a file whose name starts with a capital. Its scope is then that of the values.
+    /// Whether a callable is one whose receiver is a value that it makes: where callables have
+    /// members, a function at the top of a file whose name starts with a capital. Its scope is then
+    /// that of the values.
     fn makes_values(&mut self, symbol: LocalSymbol, outer: ScopeId) -> bool {
         let names = &self.language.manifest.names;
         let entry = self.build.symbol_mut(symbol);
@@ -277,7 +280,8 @@ impl<'t> Walker<'t> {
         self.enclosing = context.enclosing;
     }
 
-    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type (`SelfType`).
+    /// Whether the first parameter of the callable around is its receiver (`SelfValue`) or its type
+    /// (`SelfType`).
     pub(super) fn first_parameter(&self, symbol: LocalSymbol) -> Option<Expr> {
         if self.language.manifest.names.self_rule != SelfRule::FirstParameter
             || !self.callable.type_scope.is_some()

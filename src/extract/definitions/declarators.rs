@@ -1,4 +1,5 @@
-//! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and aliases of types written that way.
+//! Declarations whose names stand in chains of declarators (`*name[3]`, `(*name)(int)`), and
+//! aliases of types written that way.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::Definition;
@@ -208,7 +209,8 @@ impl<'t> Walker<'t> {
         symbol
     }
 
-    /// The names in a parameter list that can only be arguments: inside a function, bare and each without a declarator.
+    /// The names in a parameter list that can only be arguments: inside a function, bare and each
+    /// without a declarator.
     fn bare_arguments(&mut self, declared: &Declared<'t>) -> Option<Children<'t>> {
         if !self.language.manifest.resolution.locals_construct || !declared.wraps.is_empty() {
             return None;
@@ -456,8 +458,9 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type named or defined in an alias. It belongs to the scope around both; one without a name takes that of the first
-    /// plain alias, and an alias with the type's own name says nothing more than the type.
+    /// A type named or defined in an alias. It belongs to the scope around both; one without a name
+    /// takes that of the first plain alias, and an alias with the type's own name says nothing more
+    /// than the type.
     fn specified(
         &mut self,
         ty_node: Node<'t>,

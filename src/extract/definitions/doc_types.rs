@@ -1,4 +1,5 @@
-//! Types that comments state for parameters, results and variables, in languages whose declarations have none. Knows only text.
+//! Types that comments state for parameters, results and variables, in languages whose declarations
+//! have none. Knows only text.
 
 use crate::extract::walk::{Usage, Walker};
 use crate::grammar::{Pattern, Rule};
@@ -6,7 +7,8 @@ use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Keeps the comment before a definition for its parameters and result, if it may state their types.
+    /// Keeps the comment before a definition for its parameters and result, if it may state their
+    /// types.
     pub(super) fn keep_comment(&mut self) {
         let rules = &self.language.manifest.documentation;
         self.documented = if rules.param_tags.is_empty() { None } else { self.pending.comment };
@@ -86,7 +88,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A type in a comment: marks for what may be missing are left out, other forms of generic types made plain.
+    /// A type in a comment: marks for what may be missing are left out, other forms of generic
+    /// types made plain.
     fn stated_type(&mut self, node: Node<'t>, text: &str) -> ExprId {
         let text = text
             .trim()

@@ -1,4 +1,5 @@
-//! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks, and calls that define.
+//! Definitions that are no more than a name, a place and what they contain: sections, keys, blocks,
+//! and calls that define.
 
 use crate::extract::walk::Definition;
 use crate::extract::walk::{READ, Surroundings, Walker};
@@ -58,7 +59,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// A name of several parts, each without what is around it, and with one blank where it has white space.
+    /// A name of several parts, each without what is around it, and with one blank where it has
+    /// white space.
     fn put_together(&self, parts: &[Node<'t>], join: &str) -> String {
         let words = |part: &Node<'t>| {
             self.trimmed_text(*part).split_whitespace().collect::<Vec<_>>().join(" ")

@@ -1,4 +1,5 @@
-//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a field.
+//! Parameters: what they bind, how many arguments they take, which of them is the receiver or a
+//! field.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::children::Children;
@@ -33,7 +34,8 @@ impl<'t> Walker<'t> {
         let closure = !symbol.is_some()
             || self.build.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0
             || self.is_in_object(symbol);
-        // Names inside of patterns, and fields, come after all parameters, so that positions of arguments fit.
+        // Names inside of patterns, and fields, come after all parameters, so that positions of
+        // arguments fit.
         let mut patterns: Vec<(Node<'t>, Flow<'t>, bool)> = Vec::new();
         if self.has_rest_word(node) {
             most = u16::MAX;
@@ -147,7 +149,8 @@ impl<'t> Walker<'t> {
         scope.kind == ScopeKind::Type && !of_type && !scope.owner.is_some()
     }
 
-    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the pattern.
+    /// Binds a parameter that is a name; of one that is a pattern the position, and notes the
+    /// pattern.
     fn bind_parameter(
         &mut self,
         node: Node<'t>,
@@ -306,8 +309,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The type of what a callable gives back. Results that are written like parameters are one type or a tuple of them, and
-    /// their names are variables of the callable.
+    /// The type of what a callable gives back. Results that are written like parameters are one
+    /// type or a tuple of them, and their names are variables of the callable.
     pub(in crate::extract) fn result_type(&mut self, returns: Node<'t>) -> ExprId {
         let results = self.named_children(returns);
         if !results.iter().any(|result| matches!(self.rule_at(*result), Some(Rule::Param { .. }))) {
@@ -329,7 +332,8 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// Whether a parameter also declares a field: it has a visibility word of its own in a constructor.
+    /// Whether a parameter also declares a field: it has a visibility word of its own in a
+    /// constructor.
     fn is_field_parameter(&mut self, node: Node<'t>) -> bool {
         self.callable.type_scope.is_some()
             && self.children(node).into_iter().any(|child| {

@@ -1,4 +1,5 @@
-//! Declarations by pattern, which may hide names that were declared before; members given to a constructed value.
+//! Declarations by pattern, which may hide names that were declared before; members given to a
+//! constructed value.
 
 use crate::extract::bindings::variables::{Bind, Flow};
 use crate::extract::walk::{READ, Usage, Walker};
@@ -8,8 +9,8 @@ use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// Binds names by matching a value. A name that hides one of the same function, or one that its own value uses, starts a
-    /// scope for the rest of the block.
+    /// Binds names by matching a value. A name that hides one of the same function, or one that its
+    /// own value uses, starts a scope for the rest of the block.
     pub(in crate::extract) fn let_binding(
         &mut self,
         rule: &'static Rule,
@@ -52,7 +53,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// Opens a scope if a name in the pattern is already visible or used by an expression from `first` on.
+    /// Opens a scope if a name in the pattern is already visible or used by an expression from
+    /// `first` on.
     fn hide(&mut self, pattern: Node<'t>, node: Node<'t>, first: usize) {
         let mut nodes = vec![pattern];
         while let Some(part) = nodes.pop() {

@@ -177,7 +177,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// The name of the type that owns members defined here: of the scope, or of a name path before the member (`A::f`).
+    /// The name of the type that owns members defined here: of the scope, or of a name path before
+    /// the member (`A::f`).
     fn type_name_of(&self, declaring: ScopeId) -> Option<&str> {
         match self.build.get(self.around.owner) {
             Expr::Name(name, _) | Expr::Member(_, name) => return Some(self.build.text(name)),
@@ -386,7 +387,8 @@ impl<'t> Walker<'t> {
         (first.kind() == kind).then_some(first)
     }
 
-    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the nodes visited.
+    /// Visits decorators inside modifier nodes; they join the pending ones. Gives the ids of the
+    /// nodes visited.
     pub(in crate::extract) fn visit_modifiers(&mut self, node: Node<'t>) -> Vec<usize> {
         let mut visited = Vec::new();
         if !self.language.has_decorators() {

@@ -36,7 +36,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A type under a name that it has itself, or that holds it; `whole` is the definition with that name.
+    /// A type under a name that it has itself, or that holds it; `whole` is the definition with
+    /// that name.
     pub(in crate::extract) fn named_type(
         &mut self,
         rule: &'static Rule,
@@ -222,7 +223,8 @@ impl<'t> Walker<'t> {
             return ExprId::NONE;
         };
         let Some(name_node) = name_node else {
-            // Without a name, what is inside belongs to the scope around it and is seen in this file only.
+            // Without a name, what is inside belongs to the scope around it and is seen in this
+            // file only.
             let section = self.around.section.replace(Visibility::Internal);
             self.visit_children(body_node);
             self.around.section = section;

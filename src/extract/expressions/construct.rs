@@ -1,4 +1,5 @@
-//! Values that are put together in place: constructions with what their members are given, and the arguments of calls.
+//! Values that are put together in place: constructions with what their members are given, and the
+//! arguments of calls.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Pattern, Rule, Selector};
@@ -77,7 +78,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// A construction of what is wanted where it stands: of the declared type, of a member's type, or of an item's.
+    /// A construction of what is wanted where it stands: of the declared type, of a member's type,
+    /// or of an item's.
     fn construct_untyped(&mut self, node: Node<'t>) -> ExprId {
         let (value, outer) = (self.around.item, self.around);
         for child in self.named_children(node) {
@@ -88,8 +90,8 @@ impl<'t> Walker<'t> {
         value
     }
 
-    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew: what is constructed in the
-    /// arguments of a call is no part.
+    /// Tells a part of a constructed value what it is a part of. Values of other kinds begin anew:
+    /// what is constructed in the arguments of a call is no part.
     fn put_in_place(&mut self, part: Node<'t>, whole: ExprId) {
         match self.rule_at(part) {
             Some(
@@ -99,7 +101,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Visits a value that may be a construction without a type of its own: then it is one of `wanted`.
+    /// Visits a value that may be a construction without a type of its own: then it is one of
+    /// `wanted`.
     pub(in crate::extract) fn visit_as(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
         let outer = self.around;
         let is_untyped = matches!(

@@ -281,7 +281,8 @@ impl<'t> Walker<'t> {
         if awaited { self.build.of(value, Expr::Await) } else { value }
     }
 
-    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of that type.
+    /// A call whose callee says by a type argument what it gives (`static_cast<T>(…)`): a value of
+    /// that type.
     fn cast_call(&mut self, callee: Node<'t>) -> Option<ExprId> {
         let names = &self.language.manifest.names.cast_calls;
         if names.is_empty() {
@@ -360,7 +361,8 @@ impl<'t> Walker<'t> {
         self.build.expr(Expr::Tuple(list))
     }
 
-    /// A value with members written in place; they belong to the symbol that holds it, if there is one.
+    /// A value with members written in place; they belong to the symbol that holds it, if there is
+    /// one.
     pub(in crate::extract) fn object(&mut self, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
         let scope = self.open(ScopeKind::Type, symbol, node);
         let inner = self.scope;

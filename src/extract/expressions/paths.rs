@@ -1,4 +1,5 @@
-//! Paths of names joined by the language's separator (`a::b::c`), in expressions and in names of definitions.
+//! Paths of names joined by the language's separator (`a::b::c`), in expressions and in names of
+//! definitions.
 
 use crate::extract::walk::{READ, Usage, Walker};
 use crate::grammar::{Rule, Selector};
@@ -6,7 +7,8 @@ use crate::model::facts::{Expr, ExprId, NameId, ScopeId};
 use tree_sitter::Node;
 
 impl<'t> Walker<'t> {
-    /// A member of a value, type or module. A path may nest in the place of the object or in that of the name.
+    /// A member of a value, type or module. A path may nest in the place of the object or in that
+    /// of the name.
     pub(in crate::extract) fn member(
         &mut self,
         node: Node<'t>,
@@ -113,7 +115,8 @@ impl<'t> Walker<'t> {
         node
     }
 
-    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined next.
+    /// The own name of a definition. A path before it (`A::f`) becomes the owner of what is defined
+    /// next.
     pub(in crate::extract) fn qualified_name(&mut self, node: Node<'t>) -> (NameId, Node<'t>) {
         let mut owner = None;
         let mut node = self.plain_name(node);

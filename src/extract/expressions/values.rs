@@ -1,4 +1,5 @@
-//! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of members or import itself.
+//! Names that hold closures, types, objects or modules: such a name is the callable, type, owner of
+//! members or import itself.
 
 use crate::extract::definitions::symbols::Marks;
 use crate::extract::walk::Definition;
@@ -116,7 +117,8 @@ impl<'t> Walker<'t> {
         symbol
     }
 
-    /// Defines what a closure or a type without a name is under the name that holds it. Gives whether the value is one.
+    /// Defines what a closure or a type without a name is under the name that holds it. Gives
+    /// whether the value is one.
     pub(in crate::extract) fn named_value(
         &mut self,
         name: NameId,
@@ -138,7 +140,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// A variable that holds an object written in place owns the members. Gives whether the value is one.
+    /// A variable that holds an object written in place owns the members. Gives whether the value
+    /// is one.
     pub(in crate::extract) fn object_value(
         &mut self,
         name: NameId,
@@ -183,7 +186,8 @@ impl<'t> Walker<'t> {
         matches!(self.rule_at(module), Some(Rule::Text { .. })).then_some((module, wrapper))
     }
 
-    /// A call that imports a module: the value is what the file gets under a name that only this call has.
+    /// A call that imports a module: the value is what the file gets under a name that only this
+    /// call has.
     pub(super) fn import_call(
         &mut self,
         node: Node<'t>,
@@ -201,7 +205,8 @@ impl<'t> Walker<'t> {
         Some(self.applied(base, &[value]))
     }
 
-    /// A variable, or a pattern of members, that is given an imported module is an import. Gives whether the value is one.
+    /// A variable, or a pattern of members, that is given an imported module is an import. Gives
+    /// whether the value is one.
     pub(in crate::extract) fn import_value(&mut self, pattern: Node<'t>, value: Node<'t>) -> bool {
         let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) = self.rule_at(value)
         else {
@@ -244,7 +249,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// Assignments that export: to the object of exports as a whole, or to a member of it. Gives whether it was one.
+    /// Assignments that export: to the object of exports as a whole, or to a member of it. Gives
+    /// whether it was one.
     pub(in crate::extract) fn export_assignment(
         &mut self,
         left: Node<'t>,
@@ -282,7 +288,8 @@ impl<'t> Walker<'t> {
         true
     }
 
-    /// The value of a variable that is given to the object of exports on its way: the variable is all that the file exports.
+    /// The value of a variable that is given to the object of exports on its way: the variable is
+    /// all that the file exports.
     pub(in crate::extract) fn exported_value(
         &mut self,
         name: Node<'t>,
@@ -315,8 +322,8 @@ impl<'t> Walker<'t> {
         self.build.add_value(symbol, given);
     }
 
-    /// The value that is all a file exports. It is bound under the name of the object of exports; members of an object written in
-    /// place are exports of their own.
+    /// The value that is all a file exports. It is bound under the name of the object of exports;
+    /// members of an object written in place are exports of their own.
     pub(in crate::extract) fn export_whole(&mut self, value: Node<'t>, node: Node<'t>) {
         let objects = &self.language.manifest.names.export_objects;
         let name = objects.first().map_or(NameId::NONE, |object| self.build.name(object));
@@ -391,7 +398,8 @@ impl<'t> Walker<'t> {
         (is_text && args.iter().skip(1).any(|arg| self.lambda_in(*arg).is_some())).then_some(title)
     }
 
-    /// A test written as a call becomes a symbol under its title; what its closure does belongs to it.
+    /// A test written as a call becomes a symbol under its title; what its closure does belongs to
+    /// it.
     pub(super) fn test_call(
         &mut self,
         node: Node<'t>,

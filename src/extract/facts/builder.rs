@@ -1,4 +1,5 @@
-//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of syntax.
+//! Collects facts: interns names, appends expressions, scopes, bindings and sites. Knows nothing of
+//! syntax.
 
 use crate::model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol,
@@ -27,8 +28,8 @@ pub(in crate::extract) struct Builder {
     bound: FxHashMap<(ScopeId, NameId), BindingId>,
 }
 
-/// Bytes of source for each expression, for each reference, and for each name and binding, about: so much room is set aside, so
-/// that lists seldom grow.
+/// Bytes of source for each expression, for each reference, and for each name and binding, about:
+/// so much room is set aside, so that lists seldom grow.
 const BYTES_PER_EXPRESSION: usize = 24;
 const BYTES_PER_SITE: usize = 40;
 const BYTES_PER_NAME: usize = 100;
@@ -190,7 +191,8 @@ impl Builder {
             .map(|position| &self.facts.bindings[position])
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, passing over types.
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
+    /// passing over types.
     pub(in crate::extract) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
         while scope.is_some() {
             if self.scope_kind(scope) != ScopeKind::Type
@@ -203,7 +205,8 @@ impl Builder {
         None
     }
 
-    /// The first binding of a name in the innermost scope that has one, from `scope` outwards, types included.
+    /// The first binding of a name in the innermost scope that has one, from `scope` outwards,
+    /// types included.
     pub(in crate::extract) fn visible_anywhere(
         &self,
         mut scope: ScopeId,

@@ -1,4 +1,5 @@
-//! Whether what a file calls is there: the nodes of its tree that are calls, and the references that were made of them.
+//! Whether what a file calls is there: the nodes of its tree that are calls, and the references
+//! that were made of them.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Language, Rule};
@@ -7,7 +8,8 @@ use crate::model::{LanguageId, Problem, SiteKind};
 use std::time::{Duration, Instant};
 use tree_sitter::Node;
 
-/// How the names of kinds end that grammars give to calls: a kind with such a name and without a rule is one that nobody reads.
+/// How the names of kinds end that grammars give to calls: a kind with such a name and without a
+/// rule is one that nobody reads.
 const CALL_ENDS: &[&str] = &[
     "call",
     "call_expression",
@@ -53,7 +55,8 @@ fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFact
     let mut sites: Vec<u32> =
         facts.sites.list().iter().filter(|site| is_of_call(site)).map(|site| site.byte).collect();
     sites.sort_unstable();
-    // Inner calls come first: each takes a reference that is its own, and leaves those of the calls around it.
+    // Inner calls come first: each takes a reference that is its own, and leaves those of the calls
+    // around it.
     for node in calls(language, root, source) {
         coverage.calls += 1;
         let from = sites.partition_point(|&byte| (byte as usize) < node.start_byte());
@@ -73,7 +76,8 @@ fn compared(language: &Language, root: Node<'_>, source: &[u8], facts: &FileFact
     coverage
 }
 
-/// Which of the references inside of a call is its own: the last one before its arguments, or else the first.
+/// Which of the references inside of a call is its own: the last one before its arguments, or else
+/// the first.
 fn own(node: Node<'_>, inside: &[u32]) -> usize {
     let arguments = node
         .named_child_count()

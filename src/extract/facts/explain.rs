@@ -1,5 +1,5 @@
-//! What is made of every node of a file: its kind, its roles, and the symbols and references that stand there. For those who write
-//! manifests.
+//! What is made of every node of a file: its kind, its roles, and the symbols and references that
+//! stand there. For those who write manifests.
 
 use crate::extract::{Limits, extract, parse, preprocess};
 use crate::grammar::{self, Roles};
@@ -77,7 +77,8 @@ fn of_node(
     let begin = node.start_position();
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let place = Position { line: number(begin.row + 1), column: number(begin.column) };
-    // Several nodes begin at one place: what is said of it belongs to the innermost one with a name.
+    // Several nodes begin at one place: what is said of it belongs to the innermost one with a
+    // name.
     let is_innermost = node.is_named() && !begins_inside(node);
     Explained {
         depth,

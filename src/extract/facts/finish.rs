@@ -1,4 +1,5 @@
-//! The last look at a file's facts: local values need no sites, members find their containers, tests and generated code are marked.
+//! The last look at a file's facts: local values need no sites, members find their containers,
+//! tests and generated code are marked.
 
 use crate::extract::facts::text;
 use crate::grammar::Language;
@@ -73,7 +74,8 @@ fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
 /// What is bound in scopes that are parts of callables.
 struct LocalNames {
     bound: FxHashMap<(ScopeId, NameId), BindingKind>,
-    /// By the names' positions, whether any of those scopes binds them: most names of a file are bound in none.
+    /// By the names' positions, whether any of those scopes binds them: most names of a file are
+    /// bound in none.
     anywhere: Vec<bool>,
 }
 
@@ -122,7 +124,8 @@ fn is_part_of_callable(kind: ScopeKind) -> bool {
     matches!(kind, ScopeKind::Function | ScopeKind::Block | ScopeKind::Flow)
 }
 
-/// Members defined outside of their type (`A::f`, receivers, `impl`) get it as container where it is in the same file.
+/// Members defined outside of their type (`A::f`, receivers, `impl`) get it as container where it
+/// is in the same file.
 fn find_containers(facts: &mut FileFacts, language: &Language) {
     let mut types: FxHashMap<NameId, LocalSymbol> = FxHashMap::default();
     // Where callables and values can have members, they are owners too.
@@ -177,7 +180,8 @@ fn mark_tests(facts: &mut FileFacts, language: &Language) {
     }
 }
 
-/// A glob with `*` (within a path component) and `**` (across them), matched against the end of a path.
+/// A glob with `*` (within a path component) and `**` (across them), matched against the end of a
+/// path.
 fn matches(glob: &str, path: &str) -> bool {
     fn component(glob: &[u8], text: &[u8]) -> bool {
         match glob.split_first() {

@@ -79,7 +79,8 @@ impl<'t> Walker<'t> {
         ExprId::NONE
     }
 
-    /// `export default value`: a name stands for what it names, anything else becomes a symbol named `default`.
+    /// `export default value`: a name stands for what it names, anything else becomes a symbol
+    /// named `default`.
     fn export_value(&mut self, value: Node<'t>, node: Node<'t>, is_default: bool) {
         let name = self.build.name("default");
         if self.named_value(name, value, node, value) {
@@ -95,7 +96,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// Exports of names: from another module, or of this one. Gives whether the node was such an export.
+    /// Exports of names: from another module, or of this one. Gives whether the node was such an
+    /// export.
     pub(super) fn export_from(&mut self, form: &'static ImportForm, node: Node<'t>) -> bool {
         let ImportForm::Export { source, clause, item, alias, namespace, types } = form else {
             return false;

@@ -499,7 +499,8 @@ impl<'t> Walker<'t> {
         prefix.truncate(depth);
     }
 
-    /// The last segment of a path is what is imported; the word for the module itself means the path before it.
+    /// The last segment of a path is what is imported; the word for the module itself means the
+    /// path before it.
     fn import_leaf(
         &mut self,
         path: &[String],

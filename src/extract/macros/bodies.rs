@@ -1,4 +1,5 @@
-//! Macros whose replacement is text: their symbols, and the names that the text would use where it is put.
+//! Macros whose replacement is text: their symbols, and the names that the text would use where it
+//! is put.
 
 use crate::extract::preprocess::Cleared;
 use crate::extract::walk::Definition;
@@ -111,7 +112,8 @@ impl<'t> Walker<'t> {
         self.named_children(params).into_iter().map(|param| self.text_of(param)).collect()
     }
 
-    /// What was taken away before the tree was made: uses of macros are sites, code that was not read is a problem.
+    /// What was taken away before the tree was made: uses of macros are sites, code that was not
+    /// read is a problem.
     pub(in crate::extract) fn cleared(&mut self, cleared: &Cleared<'_>) {
         let lines = |byte: usize| memchr::memchr_iter(b'\n', &self.source[..byte]).count();
         let dropped: Vec<(u32, u32)> = cleared
@@ -232,7 +234,8 @@ impl<'t> Walker<'t> {
     }
 }
 
-/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers and white space are left out.
+/// The tokens of replacement text that tell names and their uses apart; comments, strings, numbers
+/// and white space are left out.
 fn tokens(text: &str) -> Vec<(Token, Range<usize>)> {
     let bytes = text.as_bytes();
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();

@@ -1,5 +1,6 @@
-//! The walk over the pieces of a source: where declarations and statements start, and what is taken out of them there.
-//! `declared` looks at heads of declarations, `invoked` at what is written like a call among them, `code` at statements and arguments, `made` at definitions that macros make.
+//! The walk over the pieces of a source: where declarations and statements start, and what is taken
+//! out of them there. `declared` looks at heads of declarations, `invoked` at what is written like
+//! a call among them, `code` at statements and arguments, `made` at definitions that macros make.
 
 use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
@@ -244,7 +245,8 @@ impl Finder<'_> {
         Frame { holds: Holds::Parens { cast }, heads: is_head && is_code_around, values, ..frame }
     }
 
-    /// Whether the word before parentheses is the name in a declaration: only words and marks of pointers precede it.
+    /// Whether the word before parentheses is the name in a declaration: only words and marks of
+    /// pointers precede it.
     fn names_declared(&self, at: usize, statement: usize) -> bool {
         let declares = |at: &usize| match self.tokens[*at].kind {
             Kind::Word => !self.is_in(*at, WordLists::STATEMENT),
@@ -294,7 +296,8 @@ impl Finder<'_> {
         self.is_plain(at) && self.known.is_attribute(self.tokens[at].bytes(self.source))
     }
 
-    /// What a brace holds: statements where its head has parameters and names no type, module or linkage.
+    /// What a brace holds: statements where its head has parameters and names no type, module or
+    /// linkage.
     fn holds(&self, statement: usize, brace: usize, inside: Option<Frame>) -> Holds {
         let before = brace.checked_sub(1);
         if before.is_some_and(|before| self.tokens[before].kind == Kind::Text) {
@@ -333,7 +336,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Whether a head with the word of a type before its parentheses is that of a function: a body follows its parameters.
+    /// Whether a head with the word of a type before its parentheses is that of a function: a body
+    /// follows its parameters.
     fn is_function_head(&self, statement: usize, brace: usize) -> bool {
         let open = (statement..brace).find(|&at| self.tokens[at].is(b'('));
         open.is_some_and(|open| {

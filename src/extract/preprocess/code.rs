@@ -1,5 +1,5 @@
-//! Statements and arguments that only a preprocessor makes readable: macros that head statements, types as arguments, texts
-//! for an assembler.
+//! Statements and arguments that only a preprocessor makes readable: macros that head statements,
+//! types as arguments, texts for an assembler.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token};
@@ -9,7 +9,8 @@ use crate::grammar::WordLists;
 use crate::model::SiteKind;
 
 impl Finder<'_> {
-    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement begins. Gives where that is.
+    /// `each(item, list) { … }`: ends what reads like a call where the body or another statement
+    /// begins. Gives where that is.
     pub(super) fn statement_macro(&mut self, at: usize) -> Option<usize> {
         if self.is_capital(at) && self.is_plain(at) && self.stands_for_statement(at) {
             self.take(at);
@@ -62,7 +63,8 @@ impl Finder<'_> {
         self.uses.push(Use { name, kind: SiteKind::Call });
     }
 
-    /// A macro among the names of an enumeration: it is taken out, with its value and the comma behind it.
+    /// A macro among the names of an enumeration: it is taken out, with its value and the comma
+    /// behind it.
     pub(super) fn enumerator(&mut self, mut at: usize) {
         while self.is_plain(at) && self.is(at + 1, b'(') {
             let Some(close) = self.brackets.close(at + 1) else { return };
@@ -109,7 +111,8 @@ impl Finder<'_> {
         self.source[self.tokens[before].range().end..self.tokens[at].range().start].contains(&b'\n')
     }
 
-    /// Puts the mark that ends a statement into the white space behind a token; whether there is any.
+    /// Puts the mark that ends a statement into the white space behind a token; whether there is
+    /// any.
     fn end_statement(&mut self, at: usize) -> bool {
         let start = self.tokens[at].range().end;
         let end = self.tokens.get(at + 1).map_or(self.source.len(), |next| next.range().start);
@@ -161,7 +164,8 @@ impl Finder<'_> {
         close + 1
     }
 
-    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the token after them.
+    /// Blanks lines for an assembler, which start with a point, up to the next directive. Gives the
+    /// token after them.
     pub(super) fn assembly(&mut self, at: usize) -> usize {
         let rest = self.tokens[at..].iter().position(|token| token.kind == Kind::Directive);
         let end = rest.map_or(self.tokens.len(), |rest| at + rest);
@@ -169,7 +173,8 @@ impl Finder<'_> {
         end
     }
 
-    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its place.
+    /// A type, or a bare operator, as an argument of what must be a macro: a number is read in its
+    /// place.
     pub(super) fn type_argument(&mut self, start: usize) -> bool {
         if self.is(start, b'.') && self.is_plain(start + 1) && self.is(start + 2, b'=') {
             // A member of a value that the macro makes.
@@ -222,7 +227,8 @@ impl Finder<'_> {
         true
     }
 
-    /// An argument that is left out: the last one with its comma, another one as a number, where there is room for it.
+    /// An argument that is left out: the last one with its comma, another one as a number, where
+    /// there is room for it.
     fn empty_argument(&mut self, at: usize) -> bool {
         let start = self.tokens[at - 1].range();
         if self.is(at, b')') {
@@ -273,8 +279,8 @@ impl Finder<'_> {
         true
     }
 
-    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a member only its first name is
-    /// read; an argument that is left out reads as a number.
+    /// Looks at parentheses: those of a macro before a text are part of the text; of a path to a
+    /// member only its first name is read; an argument that is left out reads as a number.
     pub(super) fn around_parens(&mut self, open: usize) {
         let Some(before) = open.checked_sub(1).filter(|before| self.is_word(*before)) else {
             return;
@@ -300,7 +306,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Blanks comments in the replacement of a macro and the mark behind the name of its last parameter: no grammar reads them.
+    /// Blanks comments in the replacement of a macro and the mark behind the name of its last
+    /// parameter: no grammar reads them.
     pub(super) fn definition(&mut self, at: usize) {
         let token = self.tokens[at].range();
         let text = &self.source[token.clone()];

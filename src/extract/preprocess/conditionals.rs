@@ -1,5 +1,6 @@
-//! Conditions of the preprocessor. Between statements they are left to the parser, which reads every branch. Where they cut
-//! through a statement, the directives are blanked and one branch stays.
+//! Conditions of the preprocessor. Between statements they are left to the parser, which reads
+//! every branch. Where they cut through a statement, the directives are blanked and one branch
+//! stays.
 
 use super::tokens::{Kind, Token};
 use super::words::is_capital;
@@ -225,7 +226,8 @@ impl Settling<'_> {
         }
     }
 
-    /// Whether a word before parentheses needs no mark at the end of its statement: it is written like a macro, or stands alone.
+    /// Whether a word before parentheses needs no mark at the end of its statement: it is written
+    /// like a macro, or stands alone.
     fn is_statement_macro(&self, word: usize) -> bool {
         let stands_alone = || match word.checked_sub(1).map(|before| self.tokens[before].kind) {
             None | Some(Kind::Mark(b';' | b'{' | b'}') | Kind::Directive) => true,
@@ -270,8 +272,8 @@ impl Settling<'_> {
         goes_on || !self.ends_statement(last, inside) || self.net(branch.tokens.clone()) != Some(0)
     }
 
-    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of conditions inside, the
-    /// first branch counts.
+    /// How many more brackets are opened than closed; none if one is closed that was not opened. Of
+    /// conditions inside, the first branch counts.
     fn net(&self, range: Range<usize>) -> Option<i32> {
         let (mut depth, mut at) = (0i32, range.start);
         while at < range.end {

@@ -1,4 +1,5 @@
-//! Heads of declarations: of more words than a type and a name, some stand for attributes, or for nothing.
+//! Heads of declarations: of more words than a type and a name, some stand for attributes, or for
+//! nothing.
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
@@ -34,7 +35,8 @@ struct Head {
 }
 
 impl Finder<'_> {
-    /// Looks at the head of a declaration or statement that starts here. Gives where the next one starts, if no mark ends it.
+    /// Looks at the head of a declaration or statement that starts here. Gives where the next one
+    /// starts, if no mark ends it.
     pub(super) fn declaration(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let declares = inside != Holds::Statements || self.is_in(start, WordLists::START);
         if declares
@@ -150,7 +152,8 @@ impl Finder<'_> {
         close
     }
 
-    /// After `class` and the like: attributes before the name of a type with a body. Gives the token to go on with.
+    /// After `class` and the like: attributes before the name of a type with a body. Gives the
+    /// token to go on with.
     fn type_head(&mut self, mut at: usize) -> usize {
         while self.is_attribute(at) || self.is_in(at, WordLists::ATTRIBUTE) {
             let end = self.end_of_use(at);
@@ -356,7 +359,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Takes the words that are neither type nor name. Gives the name, if the head is one of a declaration.
+    /// Takes the words that are neither type nor name. Gives the name, if the head is one of a
+    /// declaration.
     fn settle(&mut self, head: &Head, in_code: bool, opens: bool, inside: Holds) -> Option<usize> {
         let parts = &head.parts;
         let mark = parts.iter().rposition(|(part, _)| *part == Part::Mark);

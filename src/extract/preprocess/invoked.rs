@@ -1,4 +1,5 @@
-//! What is written like a call where declarations stand: macros that declare, and macros that stand for nothing a parser knows.
+//! What is written like a call where declarations stand: macros that declare, and macros that stand
+//! for nothing a parser knows.
 
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
@@ -9,8 +10,9 @@ use crate::model::SiteKind;
 use smallvec::SmallVec;
 
 impl Finder<'_> {
-    /// What is written like a call where nothing is called. A type and a name as arguments are a declaration, and so are
-    /// whole declarations; everything else is taken out. Gives the last token.
+    /// What is written like a call where nothing is called. A type and a name as arguments are a
+    /// declaration, and so are whole declarations; everything else is taken out. Gives the last
+    /// token.
     pub(super) fn written_like_a_call(&mut self, start: usize, inside: Holds) -> Option<usize> {
         let mut at = start;
         while self.is_in(at, WordLists::START) {

@@ -1,5 +1,5 @@
-//! Definitions that macros make: the head of a body that is written like a call. Knows the macros of the same file; of others
-//! it takes the shape.
+//! Definitions that macros make: the head of a body that is written like a call. Knows the macros
+//! of the same file; of others it takes the shape.
 
 use super::attributes::Finder;
 use super::tokens::{Kind, Token, tokens};
@@ -14,7 +14,8 @@ use std::ops::Range;
 const DEPTH: usize = 8;
 
 impl Finder<'_> {
-    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that follows.
+    /// Looks at a declaration that starts here; whether a macro makes a definition of the body that
+    /// follows.
     pub(super) fn made(&mut self, start: usize) -> bool {
         let mut at = start;
         while self.is_in(at, WordLists::START.and(WordLists::QUALIFIER)) && !self.is(at + 1, b'(') {
@@ -72,7 +73,8 @@ impl Finder<'_> {
         argument.len() == 1 && self.is_plain(argument.start)
     }
 
-    /// The name that the macro gives what it makes, and whether its replacement says so; else it is that of its first arguments.
+    /// The name that the macro gives what it makes, and whether its replacement says so; else it is
+    /// that of its first arguments.
     fn name_made(&self, at: usize, arguments: &[Range<usize>], anchor: usize) -> (String, bool) {
         let text = |argument: &Range<usize>| match argument.is_empty() {
             true => String::new(),
@@ -94,7 +96,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Leaves a head that a parser reads as that of a function: its name, and where types and names take turns, its parameters.
+    /// Leaves a head that a parser reads as that of a function: its name, and where types and names
+    /// take turns, its parameters.
     fn rewrite(
         &mut self,
         at: usize,
@@ -171,7 +174,8 @@ impl<'s> Replacements<'s> {
         None
     }
 
-    /// The pieces of a replacement with arguments in the places of parameters, those that are pasted as one.
+    /// The pieces of a replacement with arguments in the places of parameters, those that are
+    /// pasted as one.
     fn replaced(
         &self,
         parameters: &[&str],

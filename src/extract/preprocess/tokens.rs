@@ -1,4 +1,5 @@
-//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space are left out.
+//! Source in pieces: words, numbers, strings, marks and whole directives. Comments and white space
+//! are left out.
 
 use crate::grammar::{Preprocessor, WordLists};
 use std::ops::Range;
@@ -108,8 +109,8 @@ pub(super) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     tokens
 }
 
-/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line does or before a directive, so
-/// that those left are what they were.
+/// Removes the tokens of what was blanked: ranges of whole tokens, each of which ends where a line
+/// does or before a directive, so that those left are what they were.
 pub(super) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
     // Those before `kept` stay; those from there to `next` are gone.

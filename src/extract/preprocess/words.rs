@@ -1,4 +1,5 @@
-//! What words are by how they are written, and by what the macros of the same file replace them with.
+//! What words are by how they are written, and by what the macros of the same file replace them
+//! with.
 
 use super::tokens::{Kind, Token};
 use crate::grammar::{Preprocessor, WordLists};

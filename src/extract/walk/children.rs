@@ -1,4 +1,5 @@
-//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no rule but what names a child.
+//! The children of nodes, listed with as few calls of the parser as their numbers allow. Knows no
+//! rule but what names a child.
 
 use crate::extract::walk::Walker;
 use crate::grammar::Selector;
@@ -8,11 +9,12 @@ use tree_sitter::{Node, TreeCursor};
 /// Some children of a node.
 pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
-/// So many children are reached by their positions one after the other: the parser counts from the first each time, but a step
-/// of a cursor costs ten times as much as a step of counting.
+/// So many children are reached by their positions one after the other: the parser counts from the
+/// first each time, but a step of a cursor costs ten times as much as a step of counting.
 const FEW: u32 = 10;
 
-/// The cursor that goes over the children of one node after the other: a new one for each would take memory each time.
+/// The cursor that goes over the children of one node after the other: a new one for each would
+/// take memory each time.
 #[derive(Default)]
 pub(in crate::extract) struct Lister<'t>(Option<TreeCursor<'t>>);
 
@@ -37,7 +39,8 @@ impl<'t> Lister<'t> {
         }
     }
 
-    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants more.
+    /// Goes over the children that are no tokens, comments among them, for as long as `each` wants
+    /// more.
     pub(in crate::extract) fn each_named(
         &mut self,
         node: Node<'t>,

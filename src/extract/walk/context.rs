@@ -1,4 +1,5 @@
-//! What is current at a place of the pass: the callable, what definitions get from around them, what waits for the next one.
+//! What is current at a place of the pass: the callable, what definitions get from around them,
+//! what waits for the next one.
 
 use crate::model::facts::{ExprId, LocalSymbol, NameId, ScopeId};
 use crate::model::{SiteKind, SymbolKind, Visibility};
@@ -56,7 +57,8 @@ pub(in crate::extract) struct Surroundings {
     pub(in crate::extract) declared_static: bool,
     /// Definitions are reached through their owner alone.
     pub(in crate::extract) detached: bool,
-    /// The value whose members the body around gives, and the value that an untyped construction in it makes.
+    /// The value whose members the body around gives, and the value that an untyped construction in
+    /// it makes.
     pub(in crate::extract) constructed: ExprId,
     pub(in crate::extract) item: ExprId,
     /// Definitions here are only compiled under a condition.

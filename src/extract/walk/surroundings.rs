@@ -1,4 +1,5 @@
-//! What stands around definitions and says something about them: type parameters, friends, sections of visibility.
+//! What stands around definitions and says something about them: type parameters, friends, sections
+//! of visibility.
 
 use crate::extract::preprocess::Made;
 use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walker};

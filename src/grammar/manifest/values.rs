@@ -1,4 +1,5 @@
-//! Tables about values: what tests tell about them, what conditions say, what they may be passed as, how types flow through those of the library.
+//! Tables about values: what tests tell about them, what conditions say, what they may be passed
+//! as, how types flow through those of the library.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
@@ -54,7 +55,8 @@ pub enum FlowKind {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Conversions {
-    /// Top type of all objects. If it is set, conversions that these tables do not list are impossible.
+    /// Top type of all objects. If it is set, conversions that these tables do not list are
+    /// impossible.
     pub top: Option<String>,
     /// Type of the null value.
     pub null: Option<String>,
@@ -96,8 +98,8 @@ pub struct TypeFlow {
     pub entered: Option<String>,
     /// Base type.
     pub base: Option<String>,
-    /// Member -> type of its value, or of its result when called; `result` is the result of the closure
-    /// argument.
+    /// Member -> type of its value, or of its result when called; `result` is the result of the
+    /// closure argument.
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument.
     pub callbacks: BTreeMap<String, Vec<String>>,

@@ -1,4 +1,5 @@
-//! Rules that depend on more than the kind of a node: on the text of a child, on whether there is one, on the node around.
+//! Rules that depend on more than the kind of a node: on the text of a child, on whether there is
+//! one, on the node around.
 
 use crate::grammar::Selector;
 use crate::grammar::rule::Rule;
@@ -13,9 +14,9 @@ const ITSELF: &str = ".";
 /// The key of a condition on the node around it.
 const AROUND: &str = "^";
 
-/// When a case holds: all of its conditions do. In a manifest a table, in which each key says what is looked at: a selector, `.`
-/// (the node itself) or `^` (the node around it). The value is a list of texts, one of which it has (of kinds, for the node
-/// around), or whether it is there.
+/// When a case holds: all of its conditions do. In a manifest a table, in which each key says what
+/// is looked at: a selector, `.` (the node itself) or `^` (the node around it). The value is a list
+/// of texts, one of which it has (of kinds, for the node around), or whether it is there.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct When(Vec<Condition>);
 
@@ -158,7 +159,8 @@ mod tests {
     #[test]
     fn what_is_asked_of_the_node_around_is_asked_last() {
         let read = read(
-            "case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role = \"skip\" }",
+            "case = { when = { \"^\" = [\"{kind}\"], \".\" = [\"a\"], \"<{kind}>\" = true }, role \
+             = \"skip\" }",
         );
         let Rule::Cases { cases } = read.expect("it fits").into_rule() else {
             panic!("it has conditions")

@@ -1,6 +1,7 @@
-//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a piece go to the disk as soon as they
-//! are there; of each file only what the resolution of others may look at stays. To resolve a piece its facts are read again,
-//! and what was found goes to the disk in turn; both are read once more to be written to the store. In the end these pieces are
+//! A whole build in little memory. The files are taken in pieces of neighbours. The facts of a
+//! piece go to the disk as soon as they are there; of each file only what the resolution of others
+//! may look at stays. To resolve a piece its facts are read again, and what was found goes to the
+//! disk in turn; both are read once more to be written to the store. In the end these pieces are
 //! the segment of the store, from which changes read by need.
 
 use std::ops::Range;
@@ -28,7 +29,8 @@ use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved,
 use crate::source::{self, WalkedFile};
 use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
 
-/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that all threads have work.
+/// Bytes of files that are one piece: so many that few words stand in several pieces, so few that
+/// all threads have work.
 const LEAST_PIECE_BYTES: u64 = 16 << 10;
 const MOST_PIECE_BYTES: u64 = 512 << 10;
 const PIECES: u64 = 64;
@@ -210,7 +212,8 @@ fn extract(
 
 type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
-/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and leaves what others may look at.
+/// Puts the facts of neighbours, of which `start` is the place of the first, on the disk, and
+/// leaves what others may look at.
 fn take_apart(
     draft: &Draft,
     start: usize,

@@ -1,5 +1,5 @@
-//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone, unreadable or makes the
-//! extraction panic costs that file and leaves its reason.
+//! Reads files and extracts their facts, in parallel. Each file stands alone: one that is gone,
+//! unreadable or makes the extraction panic costs that file and leaves its reason.
 
 use rustc_hash::FxHashSet;
 use std::ops::Range;
@@ -51,7 +51,8 @@ pub(in crate::index) fn take_in(root: &Path, plan: &Plan, run: &Run, workers: &W
     taken
 }
 
-/// A file with its facts, the same as one that module systems read, and how many of its facts others may look at.
+/// A file with its facts, the same as one that module systems read, and how many of its facts
+/// others may look at.
 pub(in crate::index) type Taken = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// What reads the files of a plan, on any thread.
@@ -88,7 +89,8 @@ impl<'t> Taking<'t> {
         }
     }
 
-    /// The file at a position, the same as one that module systems read if it is such a one, and what others may look at.
+    /// The file at a position, the same as one that module systems read if it is such a one, and
+    /// what others may look at.
     pub(in crate::index) fn file(&self, position: usize) -> Taken {
         let file = &self.plan.files[position];
         let is_project_file = self.project_names.contains(file.path.file_name());
@@ -98,7 +100,8 @@ impl<'t> Taking<'t> {
     }
 }
 
-/// Parses files one at a time that may end the process. What is learnt of them is learnt again with the others.
+/// Parses files one at a time that may end the process. What is learnt of them is learnt again with
+/// the others.
 fn try_suspects(root: &Root, plan: &Plan, run: &Run, workers: &Workers, caution: &Caution) {
     let try_alone = |file: &WalkedFile| {
         // A panic is met again, and told then.
@@ -164,11 +167,13 @@ fn take_in_file(
 pub(in crate::index) struct Examined {
     pub(in crate::index) stamp: FileStamp,
     pub(in crate::index) language: Option<LanguageId>,
-    /// The text of a file that a language claims or that a module system reads; else why there is none.
+    /// The text of a file that a language claims or that a module system reads; else why there is
+    /// none.
     pub(in crate::index) text: Result<Text, SkipReason>,
 }
 
-/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a path and a head.
+/// Looks at a file on disk: which language it is in, and its text. `detect` gives the language of a
+/// path and a head.
 pub(in crate::index) fn examine(
     root: &Root,
     file: &WalkedFile,
@@ -205,7 +210,8 @@ pub(in crate::index) fn examine(
     Examined { stamp, language, text }
 }
 
-/// The language as far as it shows without reading the whole file: only a file without an extension is looked into.
+/// The language as far as it shows without reading the whole file: only a file without an extension
+/// is looked into.
 fn language_by_name(
     root: &Root,
     path: &RepoPath,

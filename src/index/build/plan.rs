@@ -1,4 +1,5 @@
-//! What is to be done with each file of a walk, before any is read: languages by name, and what the neighbours of a file say.
+//! What is to be done with each file of a walk, before any is read: languages by name, and what the
+//! neighbours of a file say.
 
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,5 @@
-//! Resolves files in parallel. The result does not depend on the number of threads: a file is resolved on its own against
-//! the whole program.
+//! Resolves files in parallel. The result does not depend on the number of threads: a file is
+//! resolved on its own against the whole program.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target
 use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 
-/// Resolves some files, each by its position, with its facts. Fewer come back when the run is cancelled.
+/// Resolves some files, each by its position, with its facts. Fewer come back when the run is
+/// cancelled.
 pub(in crate::index) fn resolve(
     tables: &Tables,
     paths: &[FileRecord],

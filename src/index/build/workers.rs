@@ -1,4 +1,5 @@
-//! The threads of a run. They take work in the given order, so that the largest files come first and no core idles at the end.
+//! The threads of a run. They take work in the given order, so that the largest files come first
+//! and no core idles at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -35,8 +36,8 @@ impl Workers {
         self.pool.install(|| guarded(work))
     }
 
-    /// Applies `work` to every item of `order` and returns the results with their items, in no particular order. Stops
-    /// early, with results missing, when the run is cancelled.
+    /// Applies `work` to every item of `order` and returns the results with their items, in no
+    /// particular order. Stops early, with results missing, when the run is cancelled.
     pub(in crate::index) fn map<T: Send>(
         &self,
         order: &[usize],

@@ -1,8 +1,10 @@
-//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows of the store about files that have
-//! changed since. Rows are written in the transaction that changes the store; the segment never changes.
+//! What the index knows of a repository, on the disk: a segment that a whole build wrote, and rows
+//! of the store about files that have changed since. Rows are written in the transaction that
+//! changes the store; the segment never changes.
 //!
-//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an index of all of them. Of the
-//! rows each is about one file; what it does not say stands in the segment.
+//! The segment has pieces of neighbours (facts, results, entries), blocks of posting lists, and an
+//! index of all of them. Of the rows each is about one file; what it does not say stands in the
+//! segment.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,10 +22,12 @@ use crate::model::packed::{self, Pass, Reader, Writer};
 use crate::resolve::{self, PackedEntry, Posting, ProjectFile, Shared, Tables};
 use crate::store::{self, Draft, Placed, Segment, StoreError};
 
-/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older segments are not read then.
+/// Goes up when pieces, entries, posting lists or the hashes in them mean something else: older
+/// segments are not read then.
 const ENCODING: u64 = 6;
 
-/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read at once.
+/// Posting lists of a block: so many that the index of blocks is small, so few that a block is read
+/// at once.
 const LISTS_PER_BLOCK: usize = 256;
 
 /// The key of the row that has the project files.
@@ -44,7 +48,8 @@ pub(in crate::index) struct Neighbours {
     pub(in crate::index) entries: Placed,
 }
 
-/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place of the index.
+/// Writes the posting lists and the index of a segment whose pieces are there, and gives the place
+/// of the index.
 pub(in crate::index) fn write_index(
     draft: &Draft,
     neighbours: &[Neighbours],
@@ -290,8 +295,8 @@ pub(in crate::index) struct Opening {
 }
 
 impl Archive {
-    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows; none if that is not all there.
-    /// `each` does its work for all numbers, on any thread.
+    /// Opens what is kept of the repository whose store is the file `store`, with the store's rows;
+    /// none if that is not all there. `each` does its work for all numbers, on any thread.
     pub(in crate::index) fn open(
         store: &Path,
         (uid, kind): (u64, u64),

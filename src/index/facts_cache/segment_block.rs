@@ -1,5 +1,6 @@
-//! The form of a piece of what is kept of files: its words, then which files it speaks of and in how many bytes, then what it says
-//! of them. What is known of a file stands in pieces of three kinds: its facts, what was found for it, and its entry.
+//! The form of a piece of what is kept of files: its words, then which files it speaks of and in
+//! how many bytes, then what it says of them. What is known of a file stands in pieces of three
+//! kinds: its facts, what was found for it, and its entry.
 
 use crate::model::facts::FileFacts;
 use crate::model::packed::{self, Pass, Reader, Writer};

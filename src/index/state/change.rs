@@ -1,5 +1,5 @@
-//! What has changed since a store was written: a look at the files' stamps, and at the bytes where those differ. Changes nothing of
-//! what a store says of a repository.
+//! What has changed since a store was written: a look at the files' stamps, and at the bytes where
+//! those differ. Changes nothing of what a store says of a repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -18,11 +18,12 @@ use crate::model::{RepoPath, SkipReason};
 use crate::source::{self, Root, Rules, WalkedFile, WalkedKind};
 use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
 
-/// What differs between a store and the repository, or may differ: from a comparison, or a hint from a watcher.
-/// [`crate::index::apply`] looks again.
+/// What differs between a store and the repository, or may differ: from a comparison, or a hint
+/// from a watcher. [`crate::index::apply`] looks again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
-    /// Every file: there is no store that could be compared, its facts were made by other rules, or a build is wanted anyway.
+    /// Every file: there is no store that could be compared, its facts were made by other rules, or
+    /// a build is wanted anyway.
     Everything {
         /// Whether to build even if the store turns out to be right.
         forced: bool,
@@ -88,8 +89,8 @@ impl ChangeSet {
     }
 }
 
-/// Files that were found to have a store's bytes although their stamps differ from it, so that they are read once and not for
-/// every question. Keep one as long as questions are asked.
+/// Files that were found to have a store's bytes although their stamps differ from it, so that they
+/// are read once and not for every question. Keep one as long as questions are asked.
 #[derive(Debug, Default)]
 pub struct Verified(Mutex<FxHashMap<Identity, FxHashMap<RepoPath, FileStamp>>>);
 
@@ -124,8 +125,8 @@ impl Verified {
 pub struct Comparison {
     /// What differs.
     pub changes: ChangeSet,
-    /// The files that were looked at and that the store would be wrong about if their bytes were others, with their stamps at
-    /// that time; none if the store cannot be compared.
+    /// The files that were looked at and that the store would be wrong about if their bytes were
+    /// others, with their stamps at that time; none if the store cannot be compared.
     pub seen: Vec<(RepoPath, FileStamp)>,
     /// What decided which files there are.
     pub rules: Rules,
@@ -141,7 +142,8 @@ pub fn freshness(
     compare(snapshot, limits, verified, cancel).map(|comparison| comparison.changes)
 }
 
-/// Compares a store with the repository. The stamps of all files are looked at; only files in which these differ are read.
+/// Compares a store with the repository. The stamps of all files are looked at; only files in which
+/// these differ are read.
 pub fn compare(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -253,8 +255,8 @@ fn compare_walked(
     Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
 }
 
-/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one whose files were all given to another
-/// user, is read once and not by every process.
+/// Has a store know the stamps of many files that have its bytes: a copy of a repository, or one
+/// whose files were all given to another user, is read once and not by every process.
 fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     const MANY: usize = 64;
     let lasting = same.iter().filter(|(_, file)| file.stamp.changed_ns != UNTRUSTED_TIME);
@@ -264,13 +266,15 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     {
         let location = Location::at(snapshot.meta().root.clone(), directory.to_path_buf());
         if let Err(error) = store::restamp(&location, snapshot, &stamps) {
-            tracing::info!(%error, "files that have not changed are read again by the next process");
+            tracing::info!(%error, "files that have not changed are read again by the next \
+                                    process");
         }
     }
 }
 
-/// What of these changes the store does not hold yet: another run may have taken some of them in since they were found. A file that
-/// was changed just now has no time that could tell, so its bytes do.
+/// What of these changes the store does not hold yet: another run may have taken some of them in
+/// since they were found. A file that was changed just now has no time that could tell, so its
+/// bytes do.
 pub(in crate::index) fn still_missing(
     (touched, gone): (&[WalkedFile], &[RepoPath]),
     snapshot: &Snapshot,
@@ -296,8 +300,9 @@ pub(in crate::index) fn still_missing(
     Ok(missing)
 }
 
-/// Whether so much has changed that to build everything is less work than to change the store: rows cost several times as much
-/// one by one as in bulk, so that it is so from about half of the bytes on.
+/// Whether so much has changed that to build everything is less work than to change the store: rows
+/// cost several times as much one by one as in bulk, so that it is so from about half of the bytes
+/// on.
 pub(in crate::index) fn is_most_of(
     touched: &[WalkedFile],
     snapshot: &Snapshot,
@@ -350,7 +355,8 @@ fn looks_the_same(row: &FileRow, file: &WalkedFile) -> bool {
     }
 }
 
-/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads them.
+/// Whether no language and no module system claims the name: whatever the bytes are, nobody reads
+/// them.
 fn is_never_read(row: &FileRow, file: &WalkedFile) -> bool {
     row.skipped == Some(SkipReason::NoLanguage) && row.hash == 0 && file.path.extension().is_some()
 }
@@ -369,7 +375,8 @@ fn has_the_same_bytes(
     if row.hash != 0 && row.size != file.stamp.size {
         return false;
     }
-    // Neighbours settle the language of some files; if they have changed, they are changes themselves.
+    // Neighbours settle the language of some files; if they have changed, they are changes
+    // themselves.
     is_the_same(
         row,
         &ingest::examine(root, file, is_project_file, limits, |path, head| {

@@ -1,5 +1,6 @@
-//! What is known of a repository in use, kept between runs. A change of files costs what it concerns: only those are read, only what
-//! depends on them is resolved and written again. Facts and results of other files are read by need; see `archive`.
+//! What is known of a repository in use, kept between runs. A change of files costs what it
+//! concerns: only those are read, only what depends on them is resolved and written again. Facts
+//! and results of other files are read by need; see `archive`.
 
 mod results;
 
@@ -33,7 +34,8 @@ use crate::store::{
 /// Stands for the facts of files that are not at hand.
 static NOT_AT_HAND: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
-/// Bytes of the rows about changed files from which on to build everything anew is less work than to go on.
+/// Bytes of the rows about changed files from which on to build everything anew is less work than
+/// to go on.
 const MOST_ROW_BYTES: usize = 96 << 20;
 
 /// Reads of facts after which what was read is let go.
@@ -78,7 +80,8 @@ impl Resident {
         self.archive.reads() > MOST_READS
     }
 
-    /// Takes up what another process, or this one earlier, has worked out for a store; none if that was not kept.
+    /// Takes up what another process, or this one earlier, has worked out for a store; none if that
+    /// was not kept.
     pub(in crate::index) fn load(
         snapshot: &Snapshot,
         run: &Run,
@@ -101,7 +104,8 @@ impl Resident {
                 workers.run(|| Self::of(opening, &rows, state)).ok().flatten()
             });
         if resident.is_none() {
-            tracing::info!(root = %root.display(), "the segment of the store does not fit it, or the rows about changes are too many");
+            tracing::info!(root = %root.display(), "the segment of the store does not fit it, or \
+                the rows about changes are too many");
         }
         Ok(resident)
     }
@@ -167,7 +171,8 @@ impl Resident {
         is_whole.then_some(resident)
     }
 
-    /// Takes changed files in, here and in the store, which is the file `store`. When that fails this is of no use any more.
+    /// Takes changed files in, here and in the store, which is the file `store`. When that fails
+    /// this is of no use any more.
     pub(in crate::index) fn apply(
         mut self,
         (lock, store): (&WriterLock, &Path),
@@ -472,8 +477,8 @@ impl Resident {
         Some(FileId(u32::try_from(place).expect("a repository has far fewer than 2^32 files")))
     }
 
-    /// Removes the files that are gone or read again, where other paths are there than before. Adds those to `touched` whose
-    /// language their neighbours decide otherwise; gives the neighbours.
+    /// Removes the files that are gone or read again, where other paths are there than before. Adds
+    /// those to `touched` whose language their neighbours decide otherwise; gives the neighbours.
     fn make_way(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
         let away: FxHashSet<RepoPath> =
             gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();

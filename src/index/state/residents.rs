@@ -1,4 +1,5 @@
-//! What is known of the repositories in use, let go when a repository has not been used for a while.
+//! What is known of the repositories in use, let go when a repository has not been used for a
+//! while.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only; starts nothing.
+//! Which file ends a worker: what is learnt from one death for the next attempt. Decides only;
+//! starts nothing.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -9,8 +10,8 @@ use crate::index::progress::Phase;
 use crate::index::quarantine::Suspicion;
 use crate::model::RepoPath;
 
-/// Files that are found among those that were parsed at the same time. Where there are more, each costs another attempt at most of
-/// the others: then every file is tried by itself, once.
+/// Files that are found among those that were parsed at the same time. Where there are more, each
+/// costs another attempt at most of the others: then every file is tried by itself, once.
 const FEW: usize = 16;
 /// Deaths in a row that no file can be found guilty of.
 const MOST_FRUITLESS: usize = 3;
@@ -33,7 +34,8 @@ pub(super) struct Doing {
 pub(super) enum Death {
     /// The work ended the process: a fault of memory, an abort, or an end of its own.
     ByTheWork,
-    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no file.
+    /// Somebody else may have: the kernel short of memory, an operator. It is evidence against no
+    /// file.
     FromOutside,
 }
 

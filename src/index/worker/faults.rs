@@ -1,4 +1,5 @@
-//! What grammars have been seen to do, for tests: a file asks for it by its text. Only in builds with the feature `faults`.
+//! What grammars have been seen to do, for tests: a file asks for it by its text. Only in builds
+//! with the feature `faults`.
 
 use std::fs::File;
 use std::io::{Read, Write};

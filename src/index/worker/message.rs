@@ -1,5 +1,6 @@
-//! The protocol of a worker and the process that started it: orders to the worker, and messages from it until the order is done.
-//! Each is a sequence of fields, and a field ends with a NUL byte, which no path contains.
+//! The protocol of a worker and the process that started it: orders to the worker, and messages
+//! from it until the order is done. Each is a sequence of fields, and a field ends with a NUL byte,
+//! which no path contains.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};

@@ -1,5 +1,6 @@
-//! The worker: takes orders from the input, carries them out one after the other, and says on the output how far it is. It ends
-//! with the process that started it, whatever that one dies of, after a whole build, and with a file that takes too long.
+//! The worker: takes orders from the input, carries them out one after the other, and says on the
+//! output how far it is. It ends with the process that started it, whatever that one dies of, after
+//! a whole build, and with a file that takes too long.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -24,15 +25,16 @@ use crate::model::cancel::CancelToken;
 use crate::model::{RepoPath, SkipReason};
 use crate::store::Snapshot;
 
-/// Address space beside what the work itself takes: the program, its libraries, and what the allocator sets aside for a thread.
+/// Address space beside what the work itself takes: the program, its libraries, and what the
+/// allocator sets aside for a thread.
 const PROGRAM_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
 /// A phase that is about no single file may take so many times as long as a file.
 const PHASE_IN_FILES: u32 = 20;
 
-/// Carries out what the process that started this one orders over standard input. Returns when that is done; until then the two
-/// standard streams belong to the worker.
+/// Carries out what the process that started this one orders over standard input. Returns when that
+/// is done; until then the two standard streams belong to the worker.
 pub fn serve_worker() -> io::Result<()> {
     let input =
         BufReader::new(File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?));
@@ -82,8 +84,8 @@ pub fn serve_worker() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads orders as they come. The end of the input, which comes when the other end is gone, ends the process, whatever it does; so
-/// does the end of this one.
+/// Reads orders as they come. The end of the input, which comes when the other end is gone, ends
+/// the process, whatever it does; so does the end of this one.
 fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
     let (sender, orders) = sync_channel(1);
     let read = move || {
@@ -156,8 +158,8 @@ impl Known {
     }
 }
 
-/// The files that an earlier build left out because of what they contained. They are tried again when that changes, or when
-/// the rules do.
+/// The files that an earlier build left out because of what they contained. They are tried again
+/// when that changes, or when the rules do.
 fn quarantined(
     snapshot: &Snapshot,
     limits: &Limits,
@@ -200,7 +202,8 @@ struct Reports {
 impl Reports {
     fn send(&self, message: &Message) {
         let bytes = message.bytes();
-        // Whole messages, one after the other. If nobody reads them, the end of the input ends the process.
+        // Whole messages, one after the other. If nobody reads them, the end of the input ends the
+        // process.
         let _ = self.output.lock().unwrap_or_else(PoisonError::into_inner).write_all(&bytes);
     }
 
@@ -221,7 +224,8 @@ impl Reports {
         }
     }
 
-    /// Looks at the files that are being parsed or resolved, often enough to notice soon that one takes longer than `limit`.
+    /// Looks at the files that are being parsed or resolved, often enough to notice soon that one
+    /// takes longer than `limit`.
     fn end_with_hanging_files(&self, limit: Duration) {
         // Nobody cancels this token: it is a wait that nothing can hold up.
         let clock = CancelToken::new();

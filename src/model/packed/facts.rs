@@ -1,4 +1,5 @@
-//! The compact form of a file's facts. Names are apart: the words of the writer that the file shares with others.
+//! The compact form of a file's facts. Names are apart: the words of the writer that the file
+//! shares with others.
 
 mod expressions;
 
@@ -54,7 +55,8 @@ pub fn read(reader: &mut Reader<'_>) -> Option<(FileFacts, Vec<u32>)> {
     Some((FileFacts { names, ..facts }, words))
 }
 
-/// Reads facts with their references unpacked, and without their names, which tables know by number.
+/// Reads facts with their references unpacked, and without their names, which tables know by
+/// number.
 pub fn read_unnamed(reader: &mut Reader<'_>) -> Option<FileFacts> {
     reader.pass_over_words()?;
     unpacked(all(reader, &FileFacts::default())?)

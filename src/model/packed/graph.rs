@@ -1,4 +1,5 @@
-//! The compact form of what resolution found for a file. Files are named by numbers that last, not by their positions.
+//! The compact form of what resolution found for a file. Files are named by numbers that last, not
+//! by their positions.
 
 use rustc_hash::FxHashMap;
 
@@ -13,7 +14,8 @@ pub fn write(writer: &mut Writer, found: &FileResolution, lasting: &impl Fn(File
     pass_over(writer, found, &mut files).expect("writing does not fail");
 }
 
-/// Reads what was found for a file. `position` gives the file of a number; none if there is none any more, which ends it.
+/// Reads what was found for a file. `position` gives the file of a number; none if there is none
+/// any more, which ends it.
 pub fn read(
     reader: &mut Reader<'_>,
     position: &impl Fn(u32) -> Option<FileId>,

@@ -1,6 +1,8 @@
-//! English stems, so that `parsed`, `parsing` and `parses` are one word: the suffix rules of Porter's algorithm. Knows words in lower case.
+//! English stems, so that `parsed`, `parsing` and `parses` are one word: the suffix rules of
+//! Porter's algorithm. Knows words in lower case.
 
-/// The length of the stem in `word`, whose letters may be changed for it. Words of other letters than a to z stay as they are.
+/// The length of the stem in `word`, whose letters may be changed for it. Words of other letters
+/// than a to z stay as they are.
 pub fn stem(word: &mut Vec<u8>) {
     if word.len() < 3 || !word.iter().all(u8::is_ascii_lowercase) {
         return;
@@ -74,7 +76,8 @@ fn ends_double(word: &[u8]) -> bool {
     end >= 2 && word[end - 1] == word[end - 2] && is_consonant(word, end - 1)
 }
 
-/// Whether the first `end` letters end in consonant, vowel, consonant, the last of which is heard: a short syllable.
+/// Whether the first `end` letters end in consonant, vowel, consonant, the last of which is heard:
+/// a short syllable.
 fn ends_short(word: &[u8], end: usize) -> bool {
     end >= 3
         && is_consonant(word, end - 1)
@@ -125,7 +128,8 @@ fn final_y(word: &mut [u8]) {
     }
 }
 
-/// Replaces the first of the suffixes that the word has, if what is before it has at least this measure.
+/// Replaces the first of the suffixes that the word has, if what is before it has at least this
+/// measure.
 fn replace_first(word: &mut Vec<u8>, suffixes: &[(&str, &str)], least: usize) {
     let found =
         suffixes.iter().find_map(|&(suffix, other)| before(word, suffix).map(|end| (end, other)));

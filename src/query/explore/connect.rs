@@ -22,8 +22,8 @@ struct Reached {
     distance: u32,
 }
 
-/// For each ordered pair a shortest chain, if there is one of at most `depth` steps. A chain through a third of the symbols
-/// is left out: its parts are there.
+/// For each ordered pair a shortest chain, if there is one of at most `depth` steps. A chain
+/// through a third of the symbols is left out: its parts are there.
 pub(super) fn connections(
     lookup: &Lookup<'_>,
     graph: &CallGraph<'_, '_>,

@@ -1,4 +1,5 @@
-//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch and degrees of certainty.
+//! One step in the graph of calls: who leads to a symbol, and where a symbol leads, with dispatch
+//! and degrees of certainty.
 //!
 //! `trace` and `explore` walk it; both see the same edges.
 
@@ -14,7 +15,8 @@ use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::query::{Certainty, Counts, QueryError, Tests};
 use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
-/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far above real hierarchies' size.
+/// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far
+/// above real hierarchies' size.
 pub(in crate::query) const MAX_RELATED: usize = 10_000;
 
 /// Edges of which each end is looked at to know whether it is test code.
@@ -58,15 +60,16 @@ pub(in crate::query) struct Edge {
     pub(in crate::query) through: Option<Through>,
     /// The surest of the sites.
     pub(in crate::query) certainty: Certainty,
-    /// The sites, in order of place. Of the thousands of callers of a common function nearly every one has one.
+    /// The sites, in order of place. Of the thousands of callers of a common function nearly every
+    /// one has one.
     pub(in crate::query) sites: SmallVec<[SiteRow; 1]>,
 }
 
 /// Everything one step from a symbol.
 #[derive(Debug, Default)]
 pub(in crate::query) struct Neighbours {
-    /// Edges that are sure enough; surest first, those without dispatch before those with, callers in tests behind others, then by
-    /// place.
+    /// Edges that are sure enough; surest first, those without dispatch before those with, callers
+    /// in tests behind others, then by place.
     pub(in crate::query) edges: Vec<Edge>,
     /// Sites that are too vague, with how vague, in order of place.
     pub(in crate::query) vague: Vec<(SiteRow, Certainty)>,
@@ -145,7 +148,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
             gathered.unlisted = self.unresolved_named(row.name)?;
             gathered.counts.textual += gathered.unlisted;
         } else {
-            // What calls the value of a variable or field says nothing of another symbol of that name.
+            // What calls the value of a variable or field says nothing of another symbol of that
+            // name.
             for site in self
                 .lookup
                 .snapshot
@@ -166,7 +170,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(gathered.finish(self.lookup.order(), &tests))
     }
 
-    /// The ends of edges that are test code. Of very many edges only whole files of tests are known.
+    /// The ends of edges that are test code. Of very many edges only whole files of tests are
+    /// known.
     fn tests_among(&self, edges: &[Edge]) -> Result<FxHashSet<End>, QueryError> {
         let mut tests = FxHashSet::default();
         for edge in edges {
@@ -358,7 +363,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
                 gathered.add(End::External(name), None, degree, site, self.follow)
             }
             SiteTarget::Candidates(_) => gathered.vague(site, degree),
-            // A module as a whole is not called; an unresolved site leads nowhere that could be followed.
+            // A module as a whole is not called; an unresolved site leads nowhere that could be
+            // followed.
             SiteTarget::None if site.verdict == Verdict::Resolved => {}
             SiteTarget::None => gathered.vague(site, Certainty::Textual),
         }
@@ -372,8 +378,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(definition.map_or(symbol, |relation| relation.from))
     }
 
-    /// What a site may lead to that means this symbol: it and its declarations, which are `same`, for a type its constructors, and for the only
-    /// constructor of a type the type.
+    /// What a site may lead to that means this symbol: it and its declarations, which are `same`,
+    /// for a type its constructors, and for the only constructor of a type the type.
     fn meant_by(
         &self,
         row: &SymbolRow,
@@ -392,7 +398,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(meant)
     }
 
-    /// The symbols whose sites are those of this one: it, its definition if it is a declaration, and for a type its only constructor.
+    /// The symbols whose sites are those of this one: it, its definition if it is a declaration,
+    /// and for a type its only constructor.
     fn bodies_of(&self, row: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
         let mut bodies = self.lookup.same_thing(row.key)?;
         if row.kind.is_type()
@@ -403,7 +410,8 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         Ok(bodies)
     }
 
-    /// The methods that one overrides (upwards) or that override it, directly and further away. `same` are its declarations and itself.
+    /// The methods that one overrides (upwards) or that override it, directly and further away.
+    /// `same` are its declarations and itself.
     fn hierarchy(
         &self,
         same: Vec<SymbolKey>,
@@ -443,8 +451,8 @@ enum Upwards {
     No,
 }
 
-/// How surely a site leads to its target. A call that leaves the repository is certain: it has no other target; so is one of what
-/// a variable or field holds, of that variable or field.
+/// How surely a site leads to its target. A call that leaves the repository is certain: it has no
+/// other target; so is one of what a variable or field holds, of that variable or field.
 pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
     match site.verdict {
         Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,

@@ -71,8 +71,8 @@ fn invalid(text: &str, reason: &str) -> QueryError {
     QueryError::InvalidParameter { parameter: "path", reason: format!("`{text}`: {reason}") }
 }
 
-/// A glob as a regular expression: `*` and `?` stay within a component, `**` crosses them, `{a,b}` is either, `[..]` a set.
-/// Without a `/` it is about the file's name wherever the file is.
+/// A glob as a regular expression: `*` and `?` stay within a component, `**` crosses them, `{a,b}`
+/// is either, `[..]` a set. Without a `/` it is about the file's name wherever the file is.
 fn glob(text: &str) -> Result<Regex, QueryError> {
     let mut pattern = String::from(if text.contains('/') { "^" } else { "^(?:.*/)?" });
     let mut letters = text.chars().peekable();

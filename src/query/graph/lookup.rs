@@ -1,4 +1,5 @@
-//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what results are made of.
+//! `Lookup`: rows of a snapshot, remembered for the length of one question, and turned into what
+//! results are made of.
 
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
@@ -16,11 +17,12 @@ use crate::store::{
     Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
 };
 
-/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle must not hang a question.
+/// Deepest nesting of symbols that is followed: a store in which containers go round in a circle
+/// must not hang a question.
 const MAX_NESTING: usize = 200;
 
-/// So many files are looked up by their rows before the table of all is made, which takes as long as tens of thousands of rows in a large
-/// store and is of one state of it.
+/// So many files are looked up by their rows before the table of all is made, which takes as long
+/// as tens of thousands of rows in a large store and is of one state of it.
 const MAX_FILE_ROWS: usize = 2_000;
 
 /// Where a file is, and what else most results say of it.
@@ -226,7 +228,8 @@ impl<'q> Lookup<'q> {
         Ok(containers)
     }
 
-    /// The names of a container and of the symbols around it, joined by dots, outermost first; empty for none.
+    /// The names of a container and of the symbols around it, joined by dots, outermost first;
+    /// empty for none.
     pub(in crate::query) fn qualifier(
         &self,
         container: Option<SymbolKey>,
@@ -293,7 +296,8 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    /// The relations that start at a symbol: by kind, then by the path and position of the other symbol.
+    /// The relations that start at a symbol: by kind, then by the path and position of the other
+    /// symbol.
     pub(in crate::query) fn relations_from(
         &self,
         symbol: SymbolKey,
@@ -308,7 +312,8 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// The relations that end at a symbol: by kind, then by the path and position of the other symbol.
+    /// The relations that end at a symbol: by kind, then by the path and position of the other
+    /// symbol.
     pub(in crate::query) fn relations_to(
         &self,
         symbol: SymbolKey,
@@ -323,7 +328,8 @@ impl<'q> Lookup<'q> {
         Ok(relations)
     }
 
-    /// A symbol with the declarations of the same thing, itself first: what one means who asks for either.
+    /// A symbol with the declarations of the same thing, itself first: what one means who asks for
+    /// either.
     pub(in crate::query) fn same_thing(
         &self,
         symbol: SymbolKey,
@@ -355,8 +361,8 @@ impl<'q> Lookup<'q> {
         Ok(constructors)
     }
 
-    /// The symbol that a line means, given the symbols of the file: the outermost of those whose names stand on it (a function,
-    /// not what its header declares), else the innermost around it.
+    /// The symbol that a line means, given the symbols of the file: the outermost of those whose
+    /// names stand on it (a function, not what its header declares), else the innermost around it.
     pub(in crate::query) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
         let size = |symbol: &SymbolRow| {
             symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte)

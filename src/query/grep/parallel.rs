@@ -1,4 +1,5 @@
-//! Work on many files by several threads, whose results are taken in the order of the files. Knows nothing of what the work is.
+//! Work on many files by several threads, whose results are taken in the order of the files. Knows
+//! nothing of what the work is.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,8 +15,9 @@ const MOST_THREADS: usize = 8;
 /// Files that a thread takes at a time.
 const AT_ONCE: usize = 32;
 
-/// Does the work of each thread, made by `worker`, on every file, and hands the results to `take` on this thread, in the order
-/// of the files. Ends early when the question is withdrawn or `take` fails.
+/// Does the work of each thread, made by `worker`, on every file, and hands the results to `take`
+/// on this thread, in the order of the files. Ends early when the question is withdrawn or `take`
+/// fails.
 pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     files: &[FileRow],
     cancel: &CancelToken,
@@ -55,7 +57,8 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
                 .name(format!("grep-{number}"))
                 .spawn_scoped(scope, move || run(results));
             if let Err(error) = spawned {
-                tracing::warn!(%error, "a thread that searches files could not be started: it takes longer");
+                tracing::warn!(%error, "a thread that searches files could not be started: it \
+                                        takes longer");
             }
         }
         drop(results);

@@ -1,4 +1,5 @@
-//! What a text says: the words to look for with their weight, the names it writes as code, the places it points to. Knows no store.
+//! What a text says: the words to look for with their weight, the names it writes as code, the
+//! places it points to. Knows no store.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,13 +7,20 @@ use super::weight;
 use crate::model::words::{self, Term};
 
 /// Words that say nothing about code, or that every task has.
-const STOP: &str = " a an the and or but if then else when while for to of in on at by with from into as is are was were be been \
-    being this that these those it its i we you he she they them our your their not no nor so than too very can could should would will \
-    shall may might must do does did done has have had having there here what which who whom whose why how all any both each few more \
-    most other some such only own same just also about after again against before between because during over under up down out off \
-    once via per using use used uses make makes made allow allows add adds added adding fix fixes fixed fixing change changes changed \
-    remove removes removed removing update updates updated improve improves improved support supports new now instead ensure don \
-    doesn isn won let get set was etc eg ie vs one two first where work works please think seems something however ";
+const STOP: &str = " a an the and or but if then else when while for to of in on at by with from \
+                    into as is are was were be been \
+                    being this that these those it its i we you he she they them our your their \
+                    not no nor so than too very can could should would will \
+                    shall may might must do does did done has have had having there here what \
+                    which who whom whose why how all any both each few more \
+                    most other some such only own same just also about after again against before \
+                    between because during over under up down out off \
+                    once via per using use used uses make makes made allow allows add adds added \
+                    adding fix fixes fixed fixing change changes changed \
+                    remove removes removed removing update updates updated improve improves \
+                    improved support supports new now instead ensure don \
+                    doesn isn won let get set was etc eg ie vs one two first where work works \
+                    please think seems something however ";
 
 /// Whether a word, in lower case, says nothing.
 pub(super) fn is_stop_word(word: &[u8]) -> bool {
@@ -69,8 +77,8 @@ pub(super) struct Asked {
     pub(super) singles: usize,
     pub(super) names: Vec<AskedName>,
     pub(super) places: Vec<AskedPlace>,
-    /// What a short text consists of, if some of that is written as code and nothing is a word that says nothing: it may be a list of
-    /// names.
+    /// What a short text consists of, if some of that is written as code and nothing is a word that
+    /// says nothing: it may be a list of names.
     pub(super) list: Vec<String>,
     /// Whether it asks for tests.
     pub(super) wants_tests: bool,

@@ -220,7 +220,8 @@ const ASIDE: [&str; 42] = [
 /// Bytes that the lines of a file have on average which no person reads.
 const BYTES_OF_LONG_LINES: u64 = 300;
 
-/// How far code is preferred that is not the program itself: examples, vendored, generated, minified code.
+/// How far code is preferred that is not the program itself: examples, vendored, generated,
+/// minified code.
 const STANDING_ASIDE: f64 = 0.2;
 
 /// How far test code is preferred.

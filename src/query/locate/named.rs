@@ -11,7 +11,8 @@ use crate::query::graph::lookup::Lookup;
 use crate::query::{QueryError, names};
 use crate::store::{FileKey, SymbolKey};
 
-/// In a list of names a word means a symbol of that name if there are no more than these, and so strongly.
+/// In a list of names a word means a symbol of that name if there are no more than these, and so
+/// strongly.
 const FEW_MEANINGS: usize = 4;
 const LISTED: f64 = 0.8;
 /// Letters of a word that may be mistyped.
@@ -20,7 +21,8 @@ const LEAST_MISTYPED: usize = 4;
 /// See the module.
 #[derive(Default)]
 pub(super) struct NamedThings {
-    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol of a marked name.
+    /// By symbol: how strongly the text names it, 1 for a line of a stack trace or the one symbol
+    /// of a marked name.
     pub(super) symbols: FxHashMap<SymbolKey, f64>,
     /// The same for files.
     pub(super) files: FxHashMap<FileKey, f64>,
@@ -99,7 +101,8 @@ pub(super) fn named(
     Ok(found)
 }
 
-/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the directory `a/b/c`.
+/// Adds the files that a qualified name may mean: `a.b.c` is `a/b/c.x`, or the files in the
+/// directory `a/b/c`.
 fn modules(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -131,7 +134,8 @@ fn modules(
     Ok(())
 }
 
-/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of a word.
+/// Adds the symbols whose names resemble words that no file has: mistyped, or only the beginning of
+/// a word.
 pub(super) fn nearest(
     lookup: &Lookup<'_>,
     filter: &FileFilter,
@@ -153,7 +157,8 @@ pub(super) fn nearest(
     Ok(())
 }
 
-/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones are nearest to the fault.
+/// Follows a place. `from_end` counts the places from the last one: in a stack trace the last ones
+/// are nearest to the fault.
 fn point(
     lookup: &Lookup<'_>,
     filter: &FileFilter,

@@ -1,7 +1,9 @@
-//! Where a source has comments and texts in quotes: what people write there is said in their words. A rough look that holds for most
-//! languages, not a lexer; what is taken for the one or the other is found either way.
+//! Where a source has comments and texts in quotes: what people write there is said in their words.
+//! A rough look that holds for most languages, not a lexer; what is taken for the one or the other
+//! is found either way.
 
-/// Bytes that a text in back ticks has at most: a stray one must not turn the rest of a file into text.
+/// Bytes that a text in back ticks has at most: a stray one must not turn the rest of a file into
+/// text.
 const MOST_IN_TICKS: usize = 2_000;
 
 /// The places of comments and texts, in order.

@@ -1,4 +1,5 @@
-//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more neighbours either has.
+//! One step along calls: what a symbol calls, and who calls it, speak for it, the less the more
+//! neighbours either has.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,5 @@
-//! The functions, types and larger values of the chosen files, and which of the asked words each of them has where.
+//! The functions, types and larger values of the chosen files, and which of the asked words each of
+//! them has where.
 
 use std::hash::{BuildHasher, Hasher};
 

@@ -1,5 +1,5 @@
-//! Names that are a text but for a few errors in typing, among many names in order: what was found out about the beginning of a
-//! name holds for all that begin alike. Knows no store.
+//! Names that are a text but for a few errors in typing, among many names in order: what was found
+//! out about the beginning of a name holds for all that begin alike. Knows no store.
 
 use std::collections::BTreeSet;
 
@@ -14,11 +14,13 @@ pub(in crate::query) struct Near {
     text: String,
     wanted: Vec<char>,
     at_most: usize,
-    /// For each beginning of the last name, as far as it was looked at: the distances to each beginning of the text.
+    /// For each beginning of the last name, as far as it was looked at: the distances to each
+    /// beginning of the text.
     rows: Vec<usize>,
     /// How many letters of the last name have a row.
     known: usize,
-    /// After so many letters of the last name it was clear that no name with that beginning is near.
+    /// After so many letters of the last name it was clear that no name with that beginning is
+    /// near.
     hopeless_from: Option<usize>,
 }
 
@@ -30,7 +32,8 @@ impl Near {
         Self { text: text.to_owned(), wanted, at_most, rows, known: 0, hopeless_from: None }
     }
 
-    /// The number of errors in a name whose first `shared` bytes are those of the name before; none if there are too many.
+    /// The number of errors in a name whose first `shared` bytes are those of the name before; none
+    /// if there are too many.
     pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
         if self.hopeless_from.is_some_and(|from| from <= shared) {
@@ -52,7 +55,8 @@ impl Near {
         Some(self.rows[name.len() * width + width - 1]).filter(|&errors| errors <= self.at_most)
     }
 
-    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes are those of what was looked at before.
+    /// Whether a name may be near that begins with `beginning`, of which the first `shared` bytes
+    /// are those of what was looked at before.
     pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
         self.known = self.known.min(shared);
         if self.hopeless_from.is_some_and(|from| from <= shared) {
@@ -108,9 +112,9 @@ impl Near {
 
 /// What a name has in it that is a text but for so many errors in typing, or less.
 ///
-/// An error spoils one part of the text, so that of one part more than there are errors one is as it was; if that is the first one,
-/// the name begins with it. Only letters that are swapped where two parts meet spoil both: that is the text with them swapped, with an
-/// error less.
+/// An error spoils one part of the text, so that of one part more than there are errors one is as
+/// it was; if that is the first one, the name begins with it. Only letters that are swapped where
+/// two parts meet spoil both: that is the text with them swapped, with an error less.
 pub(in crate::query) fn parts_of_near(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);

@@ -27,7 +27,8 @@ pub(in crate::query) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// Whether one of the words of a name passes. Words of ASCII letters come as they are written, others in lower case.
+/// Whether one of the words of a name passes. Words of ASCII letters come as they are written,
+/// others in lower case.
 pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
     if !name.is_ascii() {
         return words(name).iter().any(|word| passes(word));
@@ -78,8 +79,8 @@ pub(in crate::query) fn forgiven_errors(length: usize) -> usize {
     }
 }
 
-/// The number of letters to insert, delete, replace or swap with their neighbour to make one name of the other, ignoring
-/// ASCII case; none if it is more than `at_most`.
+/// The number of letters to insert, delete, replace or swap with their neighbour to make one name
+/// of the other, ignoring ASCII case; none if it is more than `at_most`.
 pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
     let fold =
         |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();

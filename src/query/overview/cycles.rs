@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-/// The groups of more than one member, largest first, members in order. Works without recursion: a chain may be long.
+/// The groups of more than one member, largest first, members in order. Works without recursion: a
+/// chain may be long.
 pub(super) fn cycles(weights: &BTreeMap<(usize, usize), u64>) -> Vec<Vec<usize>> {
     let mut following: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, to) in weights.keys() {

@@ -1,7 +1,9 @@
-//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have its name in text that no
-//! reference accounts for (comments, templates, build files, languages that are not read, bodies that were not understood).
+//! What is behind an answer that nobody uses a symbol: its uses as a value, and the lines that have
+//! its name in text that no reference accounts for (comments, templates, build files, languages
+//! that are not read, bodies that were not understood).
 //!
-//! A count of zero says that no reference leads to a symbol. It is a fact about the program only together with this.
+//! A count of zero says that no reference leads to a symbol. It is a fact about the program only
+//! together with this.
 
 use std::time::{Duration, Instant};
 
@@ -33,13 +35,16 @@ pub struct Value {
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Elsewhere {
-    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in order of place.
+    /// Certain and likely references that are neither calls nor imports: the symbol as a value, in
+    /// order of place.
     pub values: Vec<Value>,
-    /// Lines with the name that no symbol of that name and no reference accounts for: files without a language first, then by path.
+    /// Lines with the name that no symbol of that name and no reference accounts for: files without
+    /// a language first, then by path.
     pub lines: Vec<(RepoPath, u32)>,
     /// Files that could not be searched in time.
     pub unsearched: u64,
-    /// The language of the symbol, if its references are not read: that none was found says nothing then.
+    /// The language of the symbol, if its references are not read: that none was found says nothing
+    /// then.
     pub not_read: Option<String>,
 }
 
@@ -53,7 +58,8 @@ impl Elsewhere {
     }
 }
 
-/// Looks for what questions about the references of symbols have not found. The text is searched once for a name.
+/// Looks for what questions about the references of symbols have not found. The text is searched
+/// once for a name.
 pub struct ElsewhereSearch<'q> {
     snapshot: &'q Snapshot,
     files: &'q dyn ReadFile,
@@ -155,7 +161,8 @@ fn is_value(kind: SiteKind) -> bool {
     !matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }
 
-/// The files with text: those whose references no language reads first, since all of what they say is unknown.
+/// The files with text: those whose references no language reads first, since all of what they say
+/// is unknown.
 fn searched_first(lookup: &Lookup<'_>, mut rows: Vec<FileRow>) -> Vec<FileRow> {
     let is_read = |file: &FileRow| {
         grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)

@@ -1,8 +1,8 @@
-//! Symbols that have some of the words asked for in their name, and the others around them: in the names of containers or in the
-//! path.
+//! Symbols that have some of the words asked for in their name, and the others around them: in the
+//! names of containers or in the path.
 //!
-//! Whatever fits so has the rarest of the words in its name, in its path or in the name of a container: only what has it there is
-//! looked at, and of that a bounded number.
+//! Whatever fits so has the rarest of the words in its name, in its path or in the name of a
+//! container: only what has it there is looked at, and of that a bounded number.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -19,7 +19,8 @@ use crate::store::{
 /// Runs of names that are looked through for a word among others that is not asked for alone.
 pub(super) const MAX_RUNS_OF_WORD: usize = 200;
 
-/// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is a lower bound.
+/// Symbols that are looked at in each of the two ways to the rarest word. Beyond them the total is
+/// a lower bound.
 const MAX_LOOKS: usize = 400;
 
 /// What stands around what was asked for.
@@ -29,7 +30,8 @@ pub(super) struct Around {
     pub(super) is_complete: bool,
 }
 
-/// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is one of the words.
+/// Finds the symbols whose name has some of the words and is not what was asked for. `rarest` is
+/// one of the words.
 pub(super) fn symbols_around(
     filter: &Filter<'_, '_>,
     pattern: &Pattern,
@@ -72,7 +74,8 @@ struct Walk<'w, 'f, 'q> {
 }
 
 impl Walk<'_, '_, '_> {
-    /// Looks at the symbols with the rarest word in their name or in that of a container. Gives whether these are all.
+    /// Looks at the symbols with the rarest word in their name or in that of a container. Gives
+    /// whether these are all.
     fn with_rarest_in_names(&mut self) -> Result<bool, QueryError> {
         let lookup = self.filter.lookup;
         let word = &self.pattern.words()[self.rarest];
@@ -132,7 +135,8 @@ impl Walk<'_, '_, '_> {
         Ok(is_complete)
     }
 
-    /// Looks at what is written inside a symbol that has the rarest word in its name or around it. Gives whether that is all.
+    /// Looks at what is written inside a symbol that has the rarest word in its name or around it.
+    /// Gives whether that is all.
     fn inside(&mut self, container: SymbolKey) -> Result<bool, QueryError> {
         let mut members = Vec::new();
         let order = self.filter.lookup.order();
@@ -211,7 +215,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Takes a symbol with these words in its name if the others are around it and it passes the filters.
+    /// Takes a symbol with these words in its name if the others are around it and it passes the
+    /// filters.
     fn take(&mut self, own: &WordSet, head: SymbolHead) -> Result<(), QueryError> {
         let mut words = own.clone();
         words.join(self.in_path(head.file));

@@ -95,14 +95,16 @@ impl Pattern {
         }
     }
 
-    /// Whether names that begin with `beginning`, in lower case, may be made of just the words asked for, however they are separated.
+    /// Whether names that begin with `beginning`, in lower case, may be made of just the words
+    /// asked for, however they are separated.
     pub(super) fn may_be_all_of(&self, beginning: &str) -> bool {
         let Some(first) = self.words().first() else { return false };
         let beginning = beginning.trim_start_matches(|letter: char| !letter.is_alphanumeric());
         beginning.starts_with(first.as_str()) || first.starts_with(beginning)
     }
 
-    /// The names that fit best: those that begin with what was asked for. None where all names that fit are as good.
+    /// The names that fit best: those that begin with what was asked for. None where all names that
+    /// fit are as good.
     pub(super) fn best_names(&self) -> Option<NameParts> {
         match self {
             Self::Words { text, .. } => Some(NameParts::none().or_beginning_with(text)),

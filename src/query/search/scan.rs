@@ -1,6 +1,7 @@
-//! The names among which the best hits are. Those that begin with what is asked for come first, then whatever else may fit, the most used
-//! ones before the others: a walk ends when the list is full of names that nothing left can come before, or after as many names as are
-//! worth the time. Then it says that there may be more.
+//! The names among which the best hits are. Those that begin with what is asked for come first,
+//! then whatever else may fit, the most used ones before the others: a walk ends when the list is
+//! full of names that nothing left can come before, or after as many names as are worth the time.
+//! Then it says that there may be more.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,14 +21,16 @@ const MAX_RUNS_MISTYPED: usize = 900;
 /// So many runs more or less say nothing about which of two words is rarer.
 const FEW_RUNS: usize = 8;
 
-/// So many runs are looked through before it is asked whether the list is full: totals of small repositories are exact.
+/// So many runs are looked through before it is asked whether the list is full: totals of small
+/// repositories are exact.
 const LEAST_RUNS: usize = 60;
 
 /// Names that were found on a walk.
 pub(super) struct Gathering<'q> {
     walk: NameWalk<'q>,
     names: Vec<NameFound>,
-    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list is never known to be full.
+    /// So many hits are wanted; none where any of them may be left out by a filter, so that a list
+    /// is never known to be full.
     wanted: Option<usize>,
     is_complete: bool,
 }
@@ -43,8 +46,9 @@ impl<'q> Gathering<'q> {
         Ok(self.walk.runs_with(wanted)?)
     }
 
-    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them cannot fit better than `best_left`, the walk ends when the list is
-    /// full of names that fit at least as well and are used more often.
+    /// Takes the names in these runs that fit; they are among the wanted ones. If the best of them
+    /// cannot fit better than `best_left`, the walk ends when the list is full of names that fit at
+    /// least as well and are used more often.
     fn take(
         &mut self,
         filter: &Filter<'_, '_>,
@@ -115,7 +119,8 @@ struct Fullness {
     wanted: Option<usize>,
     /// How well the names that are left fit at best.
     best_left: Option<Match>,
-    /// How often those of the found names are used that fit as well: the most used ones, as many as are wanted.
+    /// How often those of the found names are used that fit as well: the most used ones, as many as
+    /// are wanted.
     uses: BinaryHeap<Reverse<u32>>,
 }
 
@@ -210,7 +215,8 @@ impl Filter<'_, '_> {
             if !gathering.is_complete {
                 break;
             }
-            // One name that was found is not looked for among all that may have its words somewhere.
+            // One name that was found is not looked for among all that may have its words
+            // somewhere.
             if is_bounded
                 && !pattern.has_spaces()
                 && !gathering.names.is_empty()
@@ -254,8 +260,8 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// Adds the symbols that have some of the words in their name and the others around them. They come after those that were
-    /// found by their name.
+    /// Adds the symbols that have some of the words in their name and the others around them. They
+    /// come after those that were found by their name.
     fn with_surroundings(
         &self,
         pattern: &Pattern,
@@ -275,8 +281,9 @@ impl Filter<'_, '_> {
         Ok(found)
     }
 
-    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of words that about as few runs may have
-    /// the names are counted: which names stand in a run depends on when they came.
+    /// The words asked for, the rarest first: how many runs of names may have it, and its place. Of
+    /// words that about as few runs may have the names are counted: which names stand in a run
+    /// depends on when they came.
     fn by_rarity(&self, pattern: &Pattern) -> Result<Vec<(usize, usize)>, QueryError> {
         let mut walk = self.lookup.snapshot.walk_names(0)?;
         let mut spreads = Vec::new();
@@ -308,20 +315,23 @@ impl Filter<'_, '_> {
         Ok(words.into_iter().map(|(_, place, spread)| (spread, place)).collect())
     }
 
-    /// The symbols that have one of the words in their name. The rarest word is looked for first, the others as long as there
-    /// are not too many names to look at: a word that nearly everything has says nothing.
+    /// The symbols that have one of the words in their name. The rarest word is looked for first,
+    /// the others as long as there are not too many names to look at: a word that nearly everything
+    /// has says nothing.
     fn with_some_words(
         &self,
         pattern: &Pattern,
         by_rarity: &[(usize, usize)],
     ) -> Result<Matches, QueryError> {
-        // A letter or two are looked for in vain among very many names, unless nothing else is asked for.
+        // A letter or two are looked for in vain among very many names, unless nothing else is
+        // asked for.
         let is_telling = |(spread, place): &&(usize, usize)| {
             *spread <= MAX_RUNS || pattern.words()[*place].len() > 2
         };
         let telling: Vec<(usize, usize)> = by_rarity.iter().filter(is_telling).copied().collect();
         let words = if telling.is_empty() { by_rarity } else { &telling };
-        // In the runs that are looked through for some of the words, the names with the others are taken too.
+        // In the runs that are looked through for some of the words, the names with the others are
+        // taken too.
         let any = pattern
             .words()
             .iter()

@@ -97,7 +97,8 @@ impl Resolver<'_, '_> {
         crate::resolve::types::infer::instance_of(&result)
     }
 
-    /// A call that leaves the repository gives something that is outside as well, unless a table says what.
+    /// A call that leaves the repository gives something that is outside as well, unless a table
+    /// says what.
     fn outside_result(&mut self, file: FileId, name: &Rc<str>, args: Run) -> Ty {
         let language = self.program.known(file).language;
         let last = crate::resolve::types::builtin_types::last_segment(name);
@@ -138,7 +139,8 @@ impl Resolver<'_, '_> {
         if let CallArguments::Written(written) = args
             && self.program.known(file).language.manifest.resolution.infer_returns
         {
-            // What depends on itself is known by where it was asked first: always by the arguments of calls in order.
+            // What depends on itself is known by where it was asked first: always by the arguments
+            // of calls in order.
             let types = self.argument_types(file, written);
             return self.fitting(file, symbols, CallArguments::Typed(&types), spread);
         }
@@ -171,7 +173,8 @@ impl Resolver<'_, '_> {
         if !self.has_declarations(symbols[0]) {
             self.defined(&mut left);
         }
-        // Where nobody has compared the choice with a compiler's, several that take so many arguments stay several.
+        // Where nobody has compared the choice with a compiler's, several that take so many
+        // arguments stay several.
         if left.len() < 2 || spread || self.tier(file) != Tier::Full {
             return left;
         }
@@ -184,7 +187,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a callable takes this number of arguments; a spread argument may stand for any number.
+    /// Whether a callable takes this number of arguments; a spread argument may stand for any
+    /// number.
     pub(in crate::resolve) fn accepts(&self, symbol: SymbolRef, count: u16, spread: bool) -> bool {
         let (least, most) = self.program.symbol(symbol).arity;
         count <= most && (spread || count >= least)

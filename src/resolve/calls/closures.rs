@@ -1,4 +1,5 @@
-//! Closures: what the calls they are arguments of give to their parameters, and what they give back to those calls.
+//! Closures: what the calls they are arguments of give to their parameters, and what they give back
+//! to those calls.
 
 use super::call::CallArguments;
 use crate::grammar::FlowKind;
@@ -84,7 +85,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a closure that is a member of an object is given: as the type of the object declares it.
+    /// What a closure that is a member of an object is given: as the type of the object declares
+    /// it.
     fn given_to_member(
         &mut self,
         file: FileId,
@@ -138,7 +140,8 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// Types of arguments. Closures are left open: what they give back may depend on what is asked here.
+    /// Types of arguments. Closures are left open: what they give back may depend on what is asked
+    /// here.
     fn arguments_without_closures(&mut self, file: FileId, args: Run) -> Vec<Ty> {
         let facts = self.program.known(file).facts;
         let is_closure = |value: ExprId| {
@@ -238,8 +241,9 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The same for a library's name applied to types, where tables of type flow say that this makes a function type, with its
-    /// parameters in a list before the result, or leaves a type as it is.
+    /// The same for a library's name applied to types, where tables of type flow say that this
+    /// makes a function type, with its parameters in a list before the result, or leaves a type as
+    /// it is.
     fn parameter_of_applied(
         &mut self,
         file: FileId,
@@ -282,8 +286,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A result as a table gives it, with what depends on the call put in: what its first argument is, and what the closure
-    /// in its place gives back.
+    /// A result as a table gives it, with what depends on the call put in: what its first argument
+    /// is, and what the closure in its place gives back.
     pub(super) fn filled(&mut self, file: FileId, result: &Ty, args: Run) -> Ty {
         let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
         let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));

@@ -1,4 +1,5 @@
-//! Which of several overloads a call means: those that the arguments can be passed to, and of these the most specific one.
+//! Which of several overloads a call means: those that the arguments can be passed to, and of these
+//! the most specific one.
 
 use crate::grammar::Conversions;
 use crate::model::SymbolKind;
@@ -70,7 +71,8 @@ impl Resolver<'_, '_> {
         let most_specific: Vec<usize> = if left.len() <= COMPARED {
             all.clone().filter(|&one| all.clone().all(|other| is_as_specific(one, other))).collect()
         } else {
-            // One that is as specific as all others is left when each in turn gives way to one that it is not as specific as.
+            // One that is as specific as all others is left when each in turn gives way to one that
+            // it is not as specific as.
             let best = all
                 .clone()
                 .reduce(|best, next| if is_as_specific(best, next) { best } else { next })
@@ -80,7 +82,8 @@ impl Resolver<'_, '_> {
         };
         match most_specific[..] {
             [] => left.into_iter().map(|candidate| candidate.symbol).collect(),
-            // What is declared the same twice is left open by types; a definition stands before what it overrides.
+            // What is declared the same twice is left open by types; a definition stands before
+            // what it overrides.
             _ => most_specific.into_iter().map(|position| left[position].symbol).collect(),
         }
     }
@@ -124,7 +127,8 @@ impl Resolver<'_, '_> {
         types
     }
 
-    /// Whether one callable takes nothing that the other would not take, where the arguments tell them apart.
+    /// Whether one callable takes nothing that the other would not take, where the arguments tell
+    /// them apart.
     fn is_as_specific(
         &mut self,
         file: FileId,
@@ -238,7 +242,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether types outside may derive from a type of the repository: only if nothing is known of where they end.
+    /// Whether types outside may derive from a type of the repository: only if nothing is known of
+    /// where they end.
     fn is_outside_base(&self, symbol: SymbolRef) -> bool {
         !self.is_closed(symbol.file)
     }
@@ -285,7 +290,8 @@ impl Resolver<'_, '_> {
         if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
     }
 
-    /// Whether a member of a derived type takes the place of one of a base: it takes the same types.
+    /// Whether a member of a derived type takes the place of one of a base: it takes the same
+    /// types.
     pub(in crate::resolve) fn overrides(&mut self, own: SymbolRef, base: SymbolRef) -> bool {
         if self.program.symbol(own).arity != self.program.symbol(base).arity {
             return false;
@@ -298,7 +304,8 @@ impl Resolver<'_, '_> {
             })
     }
 
-    /// Joins the members of a base to those of the types derived from it, without those that are overridden.
+    /// Joins the members of a base to those of the types derived from it, without those that are
+    /// overridden.
     pub(in crate::resolve) fn join_overloads(&mut self, members: &mut Symbols, of_base: &Symbols) {
         for base in of_base {
             if !members.contains(base)
@@ -349,7 +356,8 @@ fn primitive(rules: &Conversions, ty: &Ty) -> bool {
     matches!(ty, Ty::Builtin(name, _) if rules.boxes.contains_key(&**name))
 }
 
-/// The name of a type that is not of the repository. What a call or member outside gives is not known by its name.
+/// The name of a type that is not of the repository. What a call or member outside gives is not
+/// known by its name.
 fn outside_name(ty: &Ty) -> Option<&str> {
     match ty {
         Ty::Builtin(name, _) => Some(name),

@@ -1,5 +1,5 @@
-//! Crate trees: modules start at the root files of a crate; a child module is a file beside its parent, in its parent's
-//! folder, where a decorator says, or written inside its parent.
+//! Crate trees: modules start at the root files of a crate; a child module is a file beside its
+//! parent, in its parent's folder, where a decorator says, or written inside its parent.
 
 mod packages;
 
@@ -120,7 +120,8 @@ impl CrateIndex {
 }
 
 impl CrateIndex {
-    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the number of a file's path.
+    /// Stands for where a file is in its crate and which libraries it knows. `path` gives the
+    /// number of a file's path.
     pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
         let Some(place) = self.places.get(&file) else { return 0 };
         let mut hasher = FxHasher::default();
@@ -278,8 +279,8 @@ pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Op
     Some(ImportTarget::Path { module: Module::File(module), path: path[steps..].into() })
 }
 
-/// The file of the child module of this name, if there is one. At the end of a path the name may mean something else that
-/// has it as well; before the end it means the module.
+/// The file of the child module of this name, if there is one. At the end of a path the name may
+/// mean something else that has it as well; before the end it means the module.
 fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
     // The file of a module can be one that could not be read.
     let unit = program.unit(file)?;
@@ -330,7 +331,8 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
     false
 }
 
-/// Whether a name may come into the module around an import through a wildcard from this repository.
+/// Whether a name may come into the module around an import through a wildcard from this
+/// repository.
 fn sees_wildcard(program: &Program<'_>, file: FileId, import: &Import) -> bool {
     let unit = program.known(file);
     let rules = &unit.language.manifest.modules;

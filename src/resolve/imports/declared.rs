@@ -1,4 +1,5 @@
-//! Declared packages: files say which package they are in; imports name a package and then types in it.
+//! Declared packages: files say which package they are in; imports name a package and then types in
+//! it.
 
 use super::{Modules, item};
 use crate::grammar::Language;

@@ -1,4 +1,5 @@
-//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its index.
+//! Dotted packages: `a.b.c` is a file or folder below a source root; a folder's own file is its
+//! index.
 
 use super::{Modules, Package, item};
 use crate::grammar::{Language, ModuleSystem};
@@ -169,8 +170,9 @@ fn is_package(modules: &Modules, language: &Language, folder: &str) -> bool {
     index_of(modules, language, folder).is_some()
 }
 
-/// Finds the source root that has the first segment: the folder of the file itself, folders above it, then any other
-/// folder that is no package but has a package of that name; the nearest to the file wins.
+/// Finds the source root that has the first segment: the folder of the file itself, folders above
+/// it, then any other folder that is no package but has a package of that name; the nearest to the
+/// file wins.
 fn absolute_start<'s>(
     modules: &Modules,
     language: &Language,

@@ -1,4 +1,5 @@
-//! Package folders: a folder is a package. Its path is that of its module, as the module's own file says, and the folder below.
+//! Package folders: a folder is a package. Its path is that of its module, as the module's own file
+//! says, and the folder below.
 
 use super::Modules;
 use crate::grammar::{self, ModuleSystem};

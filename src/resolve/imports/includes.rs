@@ -1,5 +1,6 @@
-//! Includes: a file is pasted where it is named; it is searched beside the including file, then by the end of its path. One
-//! that is searched outside first is only found in folders that are made to be searched.
+//! Includes: a file is pasted where it is named; it is searched beside the including file, then by
+//! the end of its path. One that is searched outside first is only found in folders that are made
+//! to be searched.
 
 use super::normal;
 use crate::model::facts::{Import, ImportKind};
@@ -80,7 +81,8 @@ fn written(
 /// Names of folders whose files others include by the path below them.
 const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
-/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies around the including file.
+/// Whether files of a folder may be meant by their names alone: it is made for that, or it lies
+/// around the including file.
 fn is_searched(searched: &str, folder: &str) -> bool {
     let last = searched.rsplit('/').next().unwrap_or(searched);
     let around =

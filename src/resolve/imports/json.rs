@@ -1,5 +1,5 @@
-//! A reader of JSON as people write it in project files: comments and commas after the last item are allowed. What cannot be
-//! read is left out; nothing is an error.
+//! A reader of JSON as people write it in project files: comments and commas after the last item
+//! are allowed. What cannot be read is left out; nothing is an error.
 
 /// A value. Members keep their order: in maps of conditions it is the order of preference.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,5 +1,5 @@
-//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration maps, or the name of a
-//! package with a manifest.
+//! Relative paths: a quoted path next to the importing file, a path that a compiler's configuration
+//! maps, or the name of a package with a manifest.
 
 mod config;
 mod package;
@@ -88,7 +88,8 @@ fn plain(program: &Program<'_>, from: FileId, path: &str) -> Option<FileId> {
     exact.or_else(aliased).or_else(ended).or_else(index)
 }
 
-/// The folder itself and those around it, innermost first; the last one is the root of the repository.
+/// The folder itself and those around it, innermost first; the last one is the root of the
+/// repository.
 fn folders_around(folder: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
         Some((outer, _)) => Some(outer),

@@ -26,8 +26,8 @@ pub struct ListedFile {
 }
 
 impl Tables {
-    /// The tables of files that are sorted by path and prepared in terms of `names`, with everything at hand. Their keys are their
-    /// places, counted from one.
+    /// The tables of files that are sorted by path and prepared in terms of `names`, with
+    /// everything at hand. Their keys are their places, counted from one.
     pub fn of(
         files: &[FileRecord],
         prepared: Vec<Option<Prepared>>,
@@ -70,7 +70,8 @@ impl Tables {
         Self::of(files, prepared, names, project_files.to_vec())
     }
 
-    /// The tables of files that are sorted by path, whose facts and posting lists are read from `archive` by need.
+    /// The tables of files that are sorted by path, whose facts and posting lists are read from
+    /// `archive` by need.
     pub fn by_need(
         known: Vec<ListedFile>,
         archive: Arc<dyn Archive>,

@@ -1,8 +1,9 @@
-//! What is said about types outside of their bodies, gathered from the files of a family of languages that understand each other:
-//! members, interfaces, and which interfaces have a method.
+//! What is said about types outside of their bodies, gathered from the files of a family of
+//! languages that understand each other: members, interfaces, and which interfaces have a method.
 //!
-//! The stages are in order: nested types find the types that they belong to (`nest`), members theirs (`extend`), interfaces their
-//! methods (`structural`). Each sees what those before it found, so that the result does not depend on when it is made.
+//! The stages are in order: nested types find the types that they belong to (`nest`), members
+//! theirs (`extend`), interfaces their methods (`structural`). Each sees what those before it
+//! found, so that the result does not depend on when it is made.
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
@@ -11,7 +12,8 @@ use crate::resolve::workspace::tables::Tables;
 use crate::resolve::{Program, Resolver, members::structural};
 use std::collections::BTreeMap;
 
-/// Works out again what the files of some families say; of the others it stays. `is_touched` chooses families.
+/// Works out again what the files of some families say; of the others it stays. `is_touched`
+/// chooses families.
 pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut speakers: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
@@ -119,8 +121,8 @@ fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
     }
 }
 
-/// Finds the types that nested types belong to where they are defined outside of them. A type may be found only after the one
-/// around it, so this goes on until nothing changes.
+/// Finds the types that nested types belong to where they are defined outside of them. A type may
+/// be found only after the one around it, so this goes on until nothing changes.
 fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
     let mut known: Vec<(SymbolRef, SymbolRef)> = Vec::new();
     for _ in 0..8 {

@@ -1,5 +1,6 @@
-//! Numbers that stand for answers to what resolutions ask: equal numbers before and after a change mean the same answer. They name
-//! files by their keys, so that files may get other places in between.
+//! Numbers that stand for answers to what resolutions ask: equal numbers before and after a change
+//! mean the same answer. They name files by their keys, so that files may get other places in
+//! between.
 
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::imports::Modules;

@@ -1,5 +1,6 @@
-//! Takes changed files into tables that are read by need, and finds out which files have to be resolved again: those that are new or
-//! changed, and those whose footprints have something that has another answer now.
+//! Takes changed files into tables that are read by need, and finds out which files have to be
+//! resolved again: those that are new or changed, and those whose footprints have something that
+//! has another answer now.
 
 use crate::grammar::{self, Language, ModuleSystem};
 use crate::model::SymbolKind;
@@ -90,7 +91,8 @@ impl Replaced {
 }
 
 impl Tables {
-    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of the files, by their places now.
+    /// Takes a change in, and gives the files to resolve, in order. `asked` are the footprints of
+    /// the files, by their places now.
     pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
         let Change { listing, changed, project_files } = change;
         let mut altered = Altered::default();
@@ -165,7 +167,8 @@ impl Tables {
         Replaced { file, key, path, was, is, seen }
     }
 
-    /// What others see of a file's change: functions alone, if what stands before them is as it was.
+    /// What others see of a file's change: functions alone, if what stands before them is as it
+    /// was.
     fn seen(
         &self,
         (before, was): (FileId, &Head),
@@ -252,7 +255,8 @@ impl Tables {
         }
     }
 
-    /// Takes in a change of which more is seen than functions: what is made from many files is made again, as far as it can be another.
+    /// Takes in a change of which more is seen than functions: what is made from many files is made
+    /// again, as far as it can be another.
     fn update_all(
         &mut self,
         (listing, replaced, gone, project_files): Parts,
@@ -351,7 +355,8 @@ impl Tables {
 /// What a change that is seen by many has.
 type Parts = (Option<Listing>, Vec<Replaced>, Vec<(FileId, Vec<Own>)>, Option<Vec<ProjectFile>>);
 
-/// How many symbols there are before the functions at the end of a file, outside of everything, which others find by name alone.
+/// How many symbols there are before the functions at the end of a file, outside of everything,
+/// which others find by name alone.
 fn functions_start(facts: &FileFacts) -> usize {
     let is_apart = |symbol: &&Symbol| {
         symbol.kind == SymbolKind::Function
@@ -389,7 +394,8 @@ struct Placement {
     /// Families of which files come, go or move, and whether a crate has another tree.
     families: FxHashSet<&'static str>,
     has_other_crates: bool,
-    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or goes.
+    /// Keys of files that are seen otherwise, and of those that paste one by a name that comes or
+    /// goes.
     files: FxHashSet<u32>,
     questions: Vec<Question>,
 }
@@ -516,7 +522,8 @@ impl Before {
     }
 }
 
-/// The files from which some of `targets` are reached; `steps` gives for each file those one step away. All by keys.
+/// The files from which some of `targets` are reached; `steps` gives for each file those one step
+/// away. All by keys.
 fn closure<I: Iterator<Item = u32>>(
     steps: impl Iterator<Item = (u32, I)>,
     targets: &FileSet,

@@ -1,5 +1,6 @@
-//! Types whose members come from several places outside of their body: inherent ones first, then those of interfaces, then
-//! those of what a value stands for; and members that types from outside of the repository gain in it.
+//! Types whose members come from several places outside of their body: inherent ones first, then
+//! those of interfaces, then those of what a value stands for; and members that types from outside
+//! of the repository gain in it.
 
 use crate::grammar::TypeFlow;
 use crate::model::SymbolKind;
@@ -33,7 +34,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A member that is not the type's own: of what the value stands for, one that every type gains, or one from outside.
+    /// A member that is not the type's own: of what the value stands for, one that every type
+    /// gains, or one from outside.
     pub(super) fn beyond_type(&mut self, value: &Ty, name: Name) -> Option<Member> {
         if let Some(found) = self.beyond_value(value, name) {
             return Some(found);
@@ -112,8 +114,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Of an interface's members found on a value that is known by the interface alone, the one that every type gains for
-    /// the same arguments of the interface, if there is one.
+    /// Of an interface's members found on a value that is known by the interface alone, the one
+    /// that every type gains for the same arguments of the interface, if there is one.
     pub(super) fn gained_for_arguments(&mut self, of: &Ty, name: Name, found: Member) -> Member {
         let (Ty::Instance(interface, args), Member::Symbols(symbols)) = (of, &found) else {
             return found;
@@ -181,7 +183,8 @@ impl Resolver<'_, '_> {
         Some(deeper.unwrap_or(inner))
     }
 
-    /// The named parts of a variant, where an expression in type position names one (`value` is what it would be as a type).
+    /// The named parts of a variant, where an expression in type position names one (`value` is
+    /// what it would be as a type).
     pub(in crate::resolve) fn variant_members(
         &mut self,
         file: FileId,
@@ -223,7 +226,8 @@ impl Resolver<'_, '_> {
         (!found.is_empty()).then(|| self.inherent(found))
     }
 
-    /// The name of the type from outside, or of every type, that members written for `owner` belong to.
+    /// The name of the type from outside, or of every type, that members written for `owner` belong
+    /// to.
     pub(in crate::resolve) fn outside_owner(
         &mut self,
         file: FileId,
@@ -236,7 +240,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A type in which the parameters of the place where a member is written are those of its receiver.
+    /// A type in which the parameters of the place where a member is written are those of its
+    /// receiver.
     pub(in crate::resolve) fn seen_by_receiver(
         &mut self,
         symbol: SymbolRef,
@@ -261,7 +266,8 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// A type that is a member of the type around: the one given where the name is written comes before all others.
+    /// A type that is a member of the type around: the one given where the name is written comes
+    /// before all others.
     pub(in crate::resolve) fn associated_here(
         &mut self,
         file: FileId,

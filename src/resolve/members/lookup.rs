@@ -1,4 +1,5 @@
-//! Members of types: the order of bases, and lookups along it. What types gain outside of their bodies is found in `derived`.
+//! Members of types: the order of bases, and lookups along it. What types gain outside of their
+//! bodies is found in `derived`.
 
 use crate::grammar::MemberLookup;
 use crate::model::SymbolKind;
@@ -13,7 +14,8 @@ use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// A type and everything it inherits from, nearest first, each with the type arguments it is inherited with.
+/// A type and everything it inherits from, nearest first, each with the type arguments it is
+/// inherited with.
 #[derive(Debug, Default)]
 pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
@@ -21,7 +23,8 @@ pub(in crate::resolve) struct Hierarchy {
     pub(in crate::resolve) outside: Vec<Rc<str>>,
     /// Whether some base is not known at all.
     pub(in crate::resolve) open: bool,
-    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its base.
+    /// Whether each type of it has one base at most: then it is the type and the hierarchy of its
+    /// base.
     is_row: bool,
 }
 
@@ -95,12 +98,14 @@ impl Resolver<'_, '_> {
         Some(self.ty(symbol.file, base))
     }
 
-    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open where there are more.
+    /// A type and what it inherits from, in the language's order: the nearest `BASES`, and open
+    /// where there are more.
     pub(in crate::resolve) fn hierarchy(&mut self, symbol: SymbolRef) -> Rc<Hierarchy> {
         if let Some(known) = self.linear.get(&symbol) {
             return known.clone();
         }
-        // Bases before what derives from them, without recursion: a row of types can be as long as a file.
+        // Bases before what derives from them, without recursion: a row of types can be as long as
+        // a file.
         let mut waiting = vec![self.begin_hierarchy(symbol)];
         while let Some(Joining { bases, looked_at, .. }) = waiting.last_mut() {
             let next = bases[*looked_at..]
@@ -283,7 +288,8 @@ impl Resolver<'_, '_> {
         members
     }
 
-    /// Of several members of one name, those that hold: the last one where the language has no overloads.
+    /// Of several members of one name, those that hold: the last one where the language has no
+    /// overloads.
     fn definitions(&self, of: SymbolRef, found: Symbols) -> Symbols {
         use crate::model::facts::flags;
         let rules = &self.program.known(of.file).language.manifest.resolution;

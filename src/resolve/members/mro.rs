@@ -27,7 +27,8 @@ impl<'o> Order<'o> {
     }
 }
 
-/// C3: merges the parents' orders so that every type comes before its bases and in the order they are written.
+/// C3: merges the parents' orders so that every type comes before its bases and in the order they
+/// are written.
 pub(super) fn merge(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
     if parents.len() == 1 {
         return depth_first(order, parents);

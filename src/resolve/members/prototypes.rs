@@ -1,4 +1,5 @@
-//! Callables and objects that are given members: what they have beside those written in them, and values that callables make.
+//! Callables and objects that are given members: what they have beside those written in them, and
+//! values that callables make.
 
 use crate::model::facts::{BindingKind, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -77,8 +78,9 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a function may have been given a member under a name by what is not read: where functions are objects that anything can be put
-    /// into, each may, but for what every function has.
+    /// Whether a function may have been given a member under a name by what is not read: where
+    /// functions are objects that anything can be put into, each may, but for what every function
+    /// has.
     pub(in crate::resolve) fn may_be_given(&self, of: &Ty, name: Name) -> bool {
         if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
             return false;

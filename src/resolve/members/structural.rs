@@ -1,4 +1,5 @@
-//! Languages whose interfaces are satisfied by having their methods: which types do, without saying so.
+//! Languages whose interfaces are satisfied by having their methods: which types do, without saying
+//! so.
 
 use crate::model::SymbolKind;
 use crate::model::Visibility;

@@ -1,4 +1,5 @@
-//! Variants of one thing that are compiled under different conditions: which of them a place under conditions of its own means.
+//! Variants of one thing that are compiled under different conditions: which of them a place under
+//! conditions of its own means.
 
 use crate::model::Step;
 use crate::model::facts::{Condition, flags};
@@ -12,8 +13,9 @@ const STUB: u32 = 4;
 type Held = (Name, bool);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that may be compiled together with a place: none that needs the opposite of what
-    /// holds there, and where some need the same as the place, only those.
+    /// Of several symbols of one name, those that may be compiled together with a place: none that
+    /// needs the opposite of what holds there, and where some need the same as the place, only
+    /// those.
     pub(in crate::resolve) fn compiled_with(
         &self,
         file: FileId,
@@ -46,8 +48,8 @@ impl Resolver<'_, '_> {
         if left.is_empty() { symbols } else { left }
     }
 
-    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the place of another one that is
-    /// declared in the same file under the opposite condition.
+    /// Of several symbols of one name, those that are no stubs: a callable of a few lines, in the
+    /// place of another one that is declared in the same file under the opposite condition.
     pub(in crate::resolve) fn without_stubs(&self, symbols: Symbols) -> Symbols {
         let entry = |symbol: &SymbolRef| self.program.symbol(*symbol);
         let is_conditional = |symbol: &&SymbolRef| entry(symbol).flags & flags::CONDITIONAL != 0;
@@ -89,7 +91,8 @@ impl Resolver<'_, '_> {
         is_conditional(a) && is_conditional(b) && excludes()
     }
 
-    /// The reason why several symbols are left: they are variants under conditions, or as `otherwise` says.
+    /// The reason why several symbols are left: they are variants under conditions, or as
+    /// `otherwise` says.
     pub(in crate::resolve) fn why_several(&self, symbols: &Symbols, otherwise: Step) -> Step {
         let needs = || symbols.iter().map(|symbol| self.conditions_of(*symbol));
         let are_variants = symbols.len() > 1 && needs().all(|needs| !needs.is_empty()) && {

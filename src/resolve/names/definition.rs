@@ -17,8 +17,8 @@ const MANY: usize = 32;
 type Signature = (u8, Option<(bool, Vec<String>)>);
 
 impl Resolver<'_, '_> {
-    /// Of several symbols of one name, those that calls can mean: each signature once, by its declaration where there is one,
-    /// because that has the default values.
+    /// Of several symbols of one name, those that calls can mean: each signature once, by its
+    /// declaration where there is one, because that has the default values.
     pub(in crate::resolve) fn without_repeats(&mut self, symbols: &Symbols) -> Symbols {
         if symbols.len() <= MANY {
             return self.first_of_each(symbols);
@@ -177,8 +177,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a namespace has under a name that is no declaration. Of some names there are hundreds of declarations, each of
-    /// which asks for it.
+    /// What a namespace has under a name that is no declaration. Of some names there are hundreds
+    /// of declarations, each of which asks for it.
     fn defined_in(&mut self, space: Space, name: Name) -> Symbols {
         if let Some(known) = self.defined.get(&(space, name)) {
             return known.clone();
@@ -235,7 +235,8 @@ impl Resolver<'_, '_> {
             .collect()
     }
 
-    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads, the same parameters.
+    /// Whether two symbols declare the same: the same sort of thing and, where there are overloads,
+    /// the same parameters.
     fn same_signature(&self, a: SymbolRef, b: SymbolRef) -> bool {
         let (left, right) = (self.program.symbol(a), self.program.symbol(b));
         if !same_sort(left, right) {

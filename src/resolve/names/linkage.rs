@@ -1,4 +1,5 @@
-//! Files that are pasted into each other: names outside of types and functions as a file sees them through what it includes.
+//! Files that are pasted into each other: names outside of types and functions as a file sees them
+//! through what it includes.
 
 use crate::model::facts::{ImportId, ScopeId, Site, flags};
 use crate::model::graph::{FileId, SymbolRef};
@@ -136,7 +137,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// A name that nothing included declares: the only definition that any file offers to others under it.
+    /// A name that nothing included declares: the only definition that any file offers to others
+    /// under it.
     pub(in crate::resolve) fn linked(
         &mut self,
         file: FileId,
@@ -237,9 +239,10 @@ impl Resolver<'_, '_> {
         Symbols::new()
     }
 
-    /// Where the text of a macro is put in before anything is called, the macros among the symbols of a name. A function that
-    /// the file itself defines is called all the same after its definition, because a macro of that name must have ended
-    /// before it; unless the macro is defined still later.
+    /// Where the text of a macro is put in before anything is called, the macros among the symbols
+    /// of a name. A function that the file itself defines is called all the same after its
+    /// definition, because a macro of that name must have ended before it; unless the macro is
+    /// defined still later.
     pub(in crate::resolve) fn put_in(
         &self,
         file: FileId,
@@ -272,7 +275,8 @@ impl Resolver<'_, '_> {
         symbols.into_iter().filter(|symbol| text(symbol) != calls_function).collect()
     }
 
-    /// Whether a value of the type is made without a constructor, by converting a value of a builtin type.
+    /// Whether a value of the type is made without a constructor, by converting a value of a
+    /// builtin type.
     pub(in crate::resolve) fn is_conversion(&self, ty: SymbolRef) -> bool {
         let rules = &self.program.known(ty.file).language.manifest.resolution;
         let kind = self.program.symbol(ty).kind;
@@ -301,8 +305,8 @@ const APART: [&str; 16] = [
     "benchmarks",
 ];
 
-/// Whether a file may be linked with what another one defines, as far as their folders show it: not with what is in a folder
-/// of a program that it is not part of.
+/// Whether a file may be linked with what another one defines, as far as their folders show it: not
+/// with what is in a folder of a program that it is not part of.
 pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
     let mut start = 0;
     definition.match_indices('/').all(|(slash, _)| {

@@ -1,5 +1,6 @@
-//! Names that mean several things, of which a place can only mean some: in languages in which callables have names of their own a
-//! call never means a variable, and a value never a callable; in no language does a call mean a module.
+//! Names that mean several things, of which a place can only mean some: in languages in which
+//! callables have names of their own a call never means a variable, and a value never a callable;
+//! in no language does a call mean a module.
 
 use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -8,8 +9,9 @@ use crate::resolve::types::ty::{Entity, Ty};
 use crate::resolve::{Name, Resolver, Wanted};
 
 impl Resolver<'_, '_> {
-    /// Looks a name up among callables only, or among everything else, where the language of `file` keeps them apart. What
-    /// `is_missing` there is looked for among all names (accessors without a body, callables named without a call).
+    /// Looks a name up among callables only, or among everything else, where the language of `file`
+    /// keeps them apart. What `is_missing` there is looked for among all names (accessors without a
+    /// body, callables named without a call).
     pub(in crate::resolve) fn among<T>(
         &mut self,
         file: FileId,
@@ -31,7 +33,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up that is called and was found to be a module: another thing of that name is meant.
+    /// Looks a name up that is called and was found to be a module: another thing of that name is
+    /// meant.
     pub(in crate::resolve) fn past_modules<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.wanted.replace(Wanted::NoModules);
         let found = look(self);
@@ -39,8 +42,8 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// Looks a name up in the place of a type, in languages in which types are declared as such: a field or a function of the
-    /// same name, which may be nearer, is passed over.
+    /// Looks a name up in the place of a type, in languages in which types are declared as such: a
+    /// field or a function of the same name, which may be nearer, is passed over.
     pub(in crate::resolve) fn lookup_type(
         &mut self,
         file: FileId,

@@ -1,4 +1,5 @@
-//! Words that start a path (the root, this module, the one around), names of packages, and macros with names of their own.
+//! Words that start a path (the root, this module, the one around), names of packages, and macros
+//! with names of their own.
 
 use crate::model::SymbolKind;
 use crate::model::facts::{ImportKind, ScopeId};
@@ -90,7 +91,8 @@ impl Resolver<'_, '_> {
             .is_some_and(|word| word == self.program.text(name))
     }
 
-    /// A macro whose name ends in the suffix that names of macros have: one of the same crate before those of others.
+    /// A macro whose name ends in the suffix that names of macros have: one of the same crate
+    /// before those of others.
     pub(super) fn macro_named(
         &mut self,
         file: FileId,

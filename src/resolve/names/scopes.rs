@@ -1,4 +1,5 @@
-//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and names below modules.
+//! What a name means: lexical scopes outwards, then the package, wildcard imports and builtins; and
+//! names below modules.
 
 use crate::grammar::ModuleSystem;
 use crate::model::facts::{
@@ -22,9 +23,10 @@ const CHAIN: usize = 32;
 /// A name in a place, among the symbols that are looked for, and whether values are passed over.
 type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 
-/// What one lookup has visited: names that are under way, so that circular re-exports end, and names that were not found, so that
-/// each place is asked once however many ways lead to it. A place that was asked while a place before it was under way would find
-/// no more by another way: what it did not follow is followed by the other.
+/// What one lookup has visited: names that are under way, so that circular re-exports end, and
+/// names that were not found, so that each place is asked once however many ways lead to it. A
+/// place that was asked while a place before it was under way would find no more by another way:
+/// what it did not follow is followed by the other.
 #[derive(Default, Debug)]
 pub(in crate::resolve) struct Visited {
     under_way: SmallVec<[Visit; 4]>,
@@ -173,8 +175,9 @@ impl<'a> Resolver<'_, 'a> {
         }
     }
 
-    /// What the first of several imports of one name stands for that stands for anything: names of another kind may be
-    /// imported beside it, and one of them may lead through the other (`mod a; use a::a;`).
+    /// What the first of several imports of one name stands for that stands for anything: names of
+    /// another kind may be imported beside it, and one of them may lead through the other
+    /// (`mod a; use a::a;`).
     fn import_entities(
         &mut self,
         file: FileId,
@@ -249,8 +252,8 @@ impl<'a> Resolver<'_, 'a> {
         (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
     }
 
-    /// The symbols that a name stands for: overloads together, otherwise the one that holds here, or all that conditions
-    /// leave open.
+    /// The symbols that a name stands for: overloads together, otherwise the one that holds here,
+    /// or all that conditions leave open.
     fn visible_symbols(
         &self,
         file: FileId,
@@ -292,7 +295,8 @@ impl<'a> Resolver<'_, 'a> {
         symbols.into_iter().map(|(symbol, _, _)| symbol).collect()
     }
 
-    /// Names that a file sees without binding them: of its package, through wildcards, and builtins.
+    /// Names that a file sees without binding them: of its package, through wildcards, and
+    /// builtins.
     fn beyond_file(&mut self, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
@@ -365,7 +369,8 @@ impl<'a> Resolver<'_, 'a> {
                     ImportKind::Module if path.is_empty() => {
                         whole(self, visited).or(Some(Entity::Module(*module)))
                     }
-                    // Without a default of its own, all that a module exports stands for it, or the module.
+                    // Without a default of its own, all that a module exports stands for it, or the
+                    // module.
                     ImportKind::Default => self
                         .follow(*module, path, visited)
                         .or_else(|| whole(self, visited))

@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// In languages where every name is declared, one that nothing here declares comes from a package outside that is
-    /// imported as a whole; of several such packages, the one is not known.
+    /// In languages where every name is declared, one that nothing here declares comes from a
+    /// package outside that is imported as a whole; of several such packages, the one is not known.
     pub(super) fn outside_wildcard(&self, file: FileId, name: Name) -> Option<Entity> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
@@ -75,7 +75,8 @@ impl Resolver<'_, '_> {
         })
     }
 
-    /// Whether those who import all of a module get a name that it binds, in languages where a list may say so.
+    /// Whether those who import all of a module get a name that it binds, in languages where a list
+    /// may say so.
     fn is_offered(&self, module: Module, name: Name) -> bool {
         let Module::File(file) = module else { return true };
         let Some(unit) = self

@@ -1,4 +1,5 @@
-//! Whether all that a value may be is known: a default or an alternative does not speak for what others give.
+//! Whether all that a value may be is known: a default or an alternative does not speak for what
+//! others give.
 
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
 use crate::model::graph::{FileId, Resolution, Target};
@@ -8,7 +9,8 @@ use crate::resolve::types::infer::DEPTH;
 use crate::resolve::types::ty::Entity;
 
 impl Resolver<'_, '_> {
-    /// A verdict on the call of a local value. If only some of its values are known, they are candidates, no proof.
+    /// A verdict on the call of a local value. If only some of its values are known, they are
+    /// candidates, no proof.
     pub(super) fn as_far_as_certain(
         &mut self,
         file: FileId,

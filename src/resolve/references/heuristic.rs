@@ -1,4 +1,5 @@
-//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no common name of builtin types.
+//! The one heuristic: a member of that name exists only once in reach, fits the call, and is no
+//! common name of builtin types.
 
 use super::site::{argument_count, unresolved};
 use crate::model::facts::{ScopeKind, Site};
@@ -8,7 +9,8 @@ use crate::resolve::units::footprint::FileSet;
 use crate::resolve::{Name, Resolver, Symbols};
 use std::rc::Rc;
 
-/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its target.
+/// Most candidates that are kept with an ambiguous site; a name with more says nothing about its
+/// target.
 const MOST_CANDIDATES: usize = 12;
 
 impl Resolver<'_, '_> {
@@ -70,7 +72,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Files that a file may know types of: those it imports, directly or through others, and its package.
+    /// Files that a file may know types of: those it imports, directly or through others, and its
+    /// package.
     pub(in crate::resolve) fn reachable(&mut self, file: FileId) -> Rc<FileSet> {
         if let Some(known) = self.reach.get(&file) {
             return known.clone();

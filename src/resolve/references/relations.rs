@@ -1,4 +1,5 @@
-//! Relations between symbols: which types derive from and implement which, which members override which.
+//! Relations between symbols: which types derive from and implement which, which members override
+//! which.
 
 use crate::grammar::MemberLookup;
 use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
@@ -79,7 +80,8 @@ fn overridden(resolver: &mut Resolver<'_, '_>, symbol: SymbolRef, relations: &mu
     {
         return given_to_interface(resolver, symbol, relations);
     }
-    // A type without a name is one of the type that it is made from. A block of members that names their owner is no type.
+    // A type without a name is one of the type that it is made from. A block of members that names
+    // their owner is no type.
     let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type
         && !unit.scope_symbol(entry.scope).is_some()
         && !entry.owner.is_some();

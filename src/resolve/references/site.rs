@@ -1,4 +1,5 @@
-//! What a reference leads to: the verdict on one site, with the step that decided it or the reason why none did.
+//! What a reference leads to: the verdict on one site, with the step that decided it or the reason
+//! why none did.
 
 use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
@@ -30,7 +31,8 @@ impl Resolver<'_, '_> {
         }
         let Some(target) = site.target.get() else { return unresolved(Step::Dynamic) };
         if !self.names_its_target(file, site) {
-            tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and what it names do not belong together");
+            tracing::error!(path = %self.program.path(file), byte = site.byte, "a reference and \
+                what it names do not belong together");
             return unresolved(Step::Fault);
         }
         match facts.exprs[target] {
@@ -96,8 +98,9 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// Whether a reference has the name of the expression that it points to. References and expressions are numbered apart: one
-    /// that was left behind when expressions were renumbered would get the answer of another.
+    /// Whether a reference has the name of the expression that it points to. References and
+    /// expressions are numbered apart: one that was left behind when expressions were renumbered
+    /// would get the answer of another.
     fn names_its_target(&self, file: FileId, site: &Site) -> bool {
         let unit = self.program.known(file);
         match site.target.get().map(|target| unit.facts.exprs[target]) {
@@ -172,7 +175,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type callable.
+    /// A call of a value: of a function it holds, of a type it holds, or of what makes its type
+    /// callable.
     fn value_site(&mut self, file: FileId, site: &Site, callee: &Ty) -> Resolution {
         match callee {
             Ty::Callable(symbols, _) => self.symbols_site(file, site, symbols, Step::InferredType),
@@ -268,7 +272,8 @@ impl Resolver<'_, '_> {
         if symbols.len() == 1 && is_variable {
             let callee = self.symbols_ty(&symbols, false, None);
             let found = self.value_site(file, site, &callee);
-            // A value of a builtin type cannot be called: that is the result of the function that is held.
+            // A value of a builtin type cannot be called: that is the result of the function that
+            // is held.
             let is_open = found.verdict == Verdict::Unresolved || matches!(callee, Ty::Builtin(..));
             return if is_open && site.kind == SiteKind::Call {
                 held_by(symbols[0])
@@ -284,7 +289,8 @@ impl Resolver<'_, '_> {
         chosen(&fitting, step, self.why_several(&fitting, several))
     }
 
-    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the type.
+    /// Making a value of a type: the constructor, where overloads tell constructors apart, else the
+    /// type.
     fn construct_site(
         &mut self,
         file: FileId,
@@ -308,7 +314,8 @@ impl Resolver<'_, '_> {
         chosen(&fitting, step, Step::Overloads)
     }
 
-    /// A field that a constructor makes with arguments: the constructor of its type, where the field holds a value of it.
+    /// A field that a constructor makes with arguments: the constructor of its type, where the
+    /// field holds a value of it.
     fn field_site(
         &mut self,
         file: FileId,
@@ -512,7 +519,8 @@ pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
     Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
 }
 
-/// A call of the function that a variable or field holds: which function that is, is not known here.
+/// A call of the function that a variable or field holds: which function that is, is not known
+/// here.
 fn held_by(holder: SymbolRef) -> Resolution {
     Resolution {
         verdict: Verdict::Unresolved,

@@ -1,5 +1,6 @@
-//! What may be claimed of references in a language that is not measured against a compiler: nothing is external but what an import
-//! names, a choice by types of arguments is no proof, and what only a name leads to is a candidate.
+//! What may be claimed of references in a language that is not measured against a compiler: nothing
+//! is external but what an import names, a choice by types of arguments is no proof, and what only
+//! a name leads to is a candidate.
 
 use super::site::{argument_count, unresolved};
 use crate::grammar::Tier;
@@ -52,7 +53,8 @@ impl Resolver<'_, '_> {
             (Verdict::Unresolved, Step::NoSuchName, Some((name, false))) => {
                 self.by_name_alone(file, site, name)
             }
-            // A program outside may have the name of the only definition: no file is linked with all others.
+            // A program outside may have the name of the only definition: no file is linked with
+            // all others.
             (Verdict::Likely, Step::UniqueName, Some((name, false)))
                 if !self.program.known(file).language.manifest.resolution.global_names =>
             {
@@ -102,8 +104,8 @@ impl Resolver<'_, '_> {
         (!found.is_empty() && found.len() <= MOST_CANDIDATES).then_some(Entity::Symbols(found))
     }
 
-    /// The symbols that a name which no scope and no import explains may mean: all that have it. One that is the only one, in a
-    /// file that imports lead to, is likely.
+    /// The symbols that a name which no scope and no import explains may mean: all that have it.
+    /// One that is the only one, in a file that imports lead to, is likely.
     fn by_name_alone(&mut self, file: FileId, site: &Site, name: Name) -> Resolution {
         if matches!(site.kind, SiteKind::Read | SiteKind::Write | SiteKind::Import) {
             return unresolved(Step::NoSuchName);

@@ -1,5 +1,6 @@
-//! Includes that several files fit: a repository may have one file for each machine, board or backend, in folders of their own, and
-//! a build decides which of them is pasted. What is found in one of them may as well be what another one has.
+//! Includes that several files fit: a repository may have one file for each machine, board or
+//! backend, in folders of their own, and a build decides which of them is pasted. What is found in
+//! one of them may as well be what another one has.
 
 use super::site::chosen;
 use crate::grammar::ModuleSystem;
@@ -11,8 +12,9 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 
 impl Resolver<'_, '_> {
-    /// Symbols that a file sees, with those that it would see just as well: an include that several files fit leads to one of them
-    /// (`asm/io.h` of one of many machines), and which one is compiled is not known.
+    /// Symbols that a file sees, with those that it would see just as well: an include that several
+    /// files fit leads to one of them (`asm/io.h` of one of many machines), and which one is
+    /// compiled is not known.
     pub(in crate::resolve) fn with_variants(
         &self,
         file: FileId,
@@ -42,9 +44,11 @@ impl Resolver<'_, '_> {
         found
     }
 
-    /// What a reference leads to, unless it was found in a file of which others would do just as well: then it may be any of theirs.
+    /// What a reference leads to, unless it was found in a file of which others would do just as
+    /// well: then it may be any of theirs.
     pub(super) fn or_variants(&mut self, file: FileId, found: Resolution) -> Resolution {
-        // A macro whose replacement is a function of its own name resolves to that function as a value does.
+        // A macro whose replacement is a function of its own name resolves to that function as a
+        // value does.
         let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType);
         let (Verdict::Resolved, true, &Target::Symbol(symbol)) =
             (found.verdict, is_seen, &found.target)
@@ -80,8 +84,8 @@ impl Resolver<'_, '_> {
     }
 }
 
-/// Whether two files are the same one of two folders (`arch/arm/asm/io.h` and `arch/mips/asm/io.h`), neither of which a third file is
-/// in.
+/// Whether two files are the same one of two folders (`arch/arm/asm/io.h` and
+/// `arch/mips/asm/io.h`), neither of which a third file is in.
 fn is_variant(one: &str, other: &str, from: &str) -> bool {
     let (left, right): (Folders<'_>, Folders<'_>) =
         (one.split('/').collect(), other.split('/').collect());

@@ -12,8 +12,9 @@ pub(in crate::resolve) const BINDINGS_A_STEP: usize = 4;
 const MANY: usize = 64;
 
 impl<'a> Resolver<'_, 'a> {
-    /// Of the bindings of a name in a scope, those that may say what it means at a place: of a variable with very many values the last
-    /// one on every way to the place, and those after it; else all.
+    /// Of the bindings of a name in a scope, those that may say what it means at a place: of a
+    /// variable with very many values the last one on every way to the place, and those after it;
+    /// else all.
     pub(in crate::resolve) fn last_values(
         &mut self,
         (file, scope, name): (FileId, ScopeId, Name),
@@ -51,7 +52,8 @@ impl<'a> Resolver<'_, 'a> {
         are_values
     }
 
-    /// The bindings of a variable that may reach a place: the last one on every way there, and those after it.
+    /// The bindings of a variable that may reach a place: the last one on every way there, and
+    /// those after it.
     pub(in crate::resolve) fn reaching(
         &self,
         file: FileId,

@@ -1,4 +1,5 @@
-//! What values give: their items, keys and parts, what awaiting, unwrapping and entering them yields; for builtin types by table.
+//! What values give: their items, keys and parts, what awaiting, unwrapping and entering them
+//! yields; for builtin types by table.
 
 use super::ty::{Ty, no_types};
 use crate::grammar::{FlowKind, TypeFlow};

@@ -1,4 +1,5 @@
-//! Type parameters: which ones a type has, written in its header or as variables in its bases, and what they stand for.
+//! Type parameters: which ones a type has, written in its header or as variables in its bases, and
+//! what they stand for.
 
 use super::ty::{Ty, TyList};
 use crate::model::SymbolKind;
@@ -50,7 +51,8 @@ impl Resolver<'_, '_> {
             for (param, position) in self.parameters_of_type(*base).iter() {
                 let Some(arg) = base_args.get(*position) else { continue };
                 match given.iter_mut().find(|(known, _)| known == param) {
-                    // One variable is the parameter of several types: it stands for more than one thing.
+                    // One variable is the parameter of several types: it stands for more than one
+                    // thing.
                     Some((_, known)) if shared && known != arg => *known = Ty::Unknown,
                     Some(_) => {}
                     None => given.push((*param, arg.clone())),
@@ -119,7 +121,8 @@ impl Resolver<'_, '_> {
         Ty::Instance(symbol, params.iter().map(|(param, _)| stands_for(param)).collect())
     }
 
-    /// The declarations that a type is made of: several of one name in one scope are one type where the language merges them.
+    /// The declarations that a type is made of: several of one name in one scope are one type where
+    /// the language merges them.
     pub(in crate::resolve) fn parts_of_type(&self, symbol: SymbolRef) -> Symbols {
         let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
         let unit = self.program.known(symbol.file);
@@ -164,7 +167,8 @@ impl Resolver<'_, '_> {
         params
     }
 
-    /// The variables that the bases of a type are applied to: those of the base that lists them, or all in order of appearance.
+    /// The variables that the bases of a type are applied to: those of the base that lists them, or
+    /// all in order of appearance.
     fn variables_in_bases(&mut self, symbol: SymbolRef) -> Vec<Parameter> {
         let unit = self.program.known(symbol.file);
         let lists = &unit.language.manifest.names.type_variable_lists;

@@ -1,4 +1,5 @@
-//! What type an expression has. Values and types are one language of expressions; `ty` reads one as a value, `type_of` as a type.
+//! What type an expression has. Values and types are one language of expressions; `ty` reads one as
+//! a value, `type_of` as a type.
 
 use super::ty::{ARRAY, Entity, MAPPING, Ty, no_types};
 use crate::model::SymbolKind;
@@ -294,7 +295,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// The parameter of a member's type that a name in the member stands for (`func (l List[T]) …`).
+    /// The parameter of a member's type that a name in the member stands for
+    /// (`func (l List[T]) …`).
     fn parameter_of_owner(&mut self, file: FileId, id: BindingId) -> Option<Ty> {
         let unit = self.program.known(file);
         let binding = unit.binding(id);
@@ -373,7 +375,8 @@ impl Resolver<'_, '_> {
         }
     }
 
-    /// What a member of a type gives where it is read through a value: some values say that themselves.
+    /// What a member of a type gives where it is read through a value: some values say that
+    /// themselves.
     fn described(&mut self, symbol: SymbolRef, value: Ty, receiver: Option<&Ty>) -> Ty {
         let (Some(Ty::Instance(..)), Ty::Instance(..)) = (receiver, &value) else { return value };
         let Some(member) =
@@ -406,7 +409,8 @@ impl Resolver<'_, '_> {
             .map(|(id, _)| Ty::Param(symbol.file, id))
     }
 
-    /// Whether a member is one of the values of its type, because the type derives from one of the library's that says so.
+    /// Whether a member is one of the values of its type, because the type derives from one of the
+    /// library's that says so.
     fn is_enum_value(&mut self, symbol: SymbolRef) -> bool {
         let bases = &self.program.known(symbol.file).language.manifest.names.enum_bases;
         let entry = self.program.symbol(symbol);

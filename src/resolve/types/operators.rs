@@ -7,14 +7,16 @@ use crate::model::graph::FileId;
 use crate::resolve::Resolver;
 
 impl Resolver<'_, '_> {
-    /// The type of an operator's value; none if `callee` is no operator or the language has no rules for it.
+    /// The type of an operator's value; none if `callee` is no operator or the language has no
+    /// rules for it.
     pub(super) fn computed(&mut self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
         let unit = self.program.known(file);
         let manifest = &unit.language.manifest;
         let Expr::Member(left, operator) = unit.facts.exprs[callee.get()?] else { return None };
         let operator = operator.get().map(|_| unit.text(operator))?;
         if manifest.names.operators.values().any(|member| member == operator) {
-            // Of a left side from outside it is not known whether it computes with what is on the right, or that with it.
+            // Of a left side from outside it is not known whether it computes with what is on the
+            // right, or that with it.
             let member = self.ty(file, callee);
             return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
         }

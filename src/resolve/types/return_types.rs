@@ -11,7 +11,8 @@ use crate::resolve::Resolver;
 use crate::resolve::types::ty::ARRAY;
 
 impl Resolver<'_, '_> {
-    /// The value that decorators put in the place of a callable, where they make one of a type of the repository.
+    /// The value that decorators put in the place of a callable, where they make one of a type of
+    /// the repository.
     pub(super) fn decorated(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let (unit, entry) = (self.program.known(symbol.file), self.program.symbol(symbol));
         if entry.decorators.len == 0
@@ -135,7 +136,8 @@ impl Resolver<'_, '_> {
         ty
     }
 
-    /// The type that a callable says it returns. A type parameter that is a variable stands for what the returns show.
+    /// The type that a callable says it returns. A type parameter that is a variable stands for
+    /// what the returns show.
     fn declared_result(&mut self, symbol: SymbolRef) -> Option<Ty> {
         let entry = self.program.symbol(symbol);
         let declared = entry.ty.is_some().then(|| self.instance_of_expr(symbol.file, entry.ty))?;

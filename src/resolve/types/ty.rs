@@ -1,4 +1,5 @@
-//! Types as inference knows them. Values and types are told apart: `Instance` is a value of a type, `Type` the type itself.
+//! Types as inference knows them. Values and types are told apart: `Instance` is a value of a type,
+//! `Type` the type itself.
 
 use crate::model::facts::{BindingId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
@@ -6,7 +7,8 @@ use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
-/// The names under which arrays, slices and mappings without a name of their own stand in tables of type flow.
+/// The names under which arrays, slices and mappings without a name of their own stand in tables of
+/// type flow.
 pub(in crate::resolve) const ARRAY: &str = "[]";
 pub(in crate::resolve) const MAPPING: &str = "{}";
 
@@ -47,8 +49,9 @@ pub(in crate::resolve) enum Ty {
     Union(TyList),
 }
 
-/// Types in a row: arguments, parts, alternatives. They are shared, so that a type can be exponentially large when it is written out;
-/// a list knows its size, and one that is too large has as many unknown types.
+/// Types in a row: arguments, parts, alternatives. They are shared, so that a type can be
+/// exponentially large when it is written out; a list knows its size, and one that is too large has
+/// as many unknown types.
 #[derive(Clone, Debug)]
 pub(in crate::resolve) struct TyList {
     types: Rc<[Ty]>,

@@ -1,8 +1,10 @@
-//! The footprint of a resolution: what it looked at outside of its file. When none of that has changed, the result stands.
+//! The footprint of a resolution: what it looked at outside of its file. When none of that has
+//! changed, the result stands.
 //!
-//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a hash cost a resolution that
-//! was not needed; a question that has another answer is never missed. Files are named by their keys in the store, which stay,
-//! so that a footprint holds in every process and whatever files come and go.
+//! A footprint is a filter, not a record: questions are kept as hashes of 32 bits. Two that share a
+//! hash cost a resolution that was not needed; a question that has another answer is never missed.
+//! Files are named by their keys in the store, which stay, so that a footprint holds in every
+//! process and whatever files come and go.
 
 use crate::model::graph::FileId;
 use crate::model::packed;
@@ -10,7 +12,8 @@ use crate::resolve::units::space::Space;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// Something that was asked about the program as a whole, as a number that is the same in every process.
+/// Something that was asked about the program as a whole, as a number that is the same in every
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) struct Question(pub(in crate::resolve) u64);
 
@@ -54,7 +57,8 @@ impl Question {
         Self::of(7, name)
     }
 
-    /// Which callables and types outside of types have a name, in languages where a name alone makes candidates.
+    /// Which callables and types outside of types have a name, in languages where a name alone
+    /// makes candidates.
     pub(in crate::resolve) fn alone(name: &str) -> Self {
         Self::of(9, name)
     }
@@ -87,7 +91,8 @@ impl Question {
     }
 }
 
-/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through those of all files.
+/// A footprint: sorted lists of keys and of hashes, one after the other. A change looks through
+/// those of all files.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Asked {
     numbers: Box<[u32]>,
@@ -102,7 +107,8 @@ pub struct Asked {
 pub(in crate::resolve) struct Asking {
     /// Files whose facts were looked at.
     pub(in crate::resolve) facts: FileSet,
-    /// Files of which it was asked where their imports lead, which package they are in, and which libraries they know.
+    /// Files of which it was asked where their imports lead, which package they are in, and which
+    /// libraries they know.
     pub(in crate::resolve) links: FileSet,
     /// Files of whose symbols it was asked what other files add to them.
     pub(in crate::resolve) given: FileSet,
@@ -181,7 +187,8 @@ impl Asked {
     }
 }
 
-/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it would be if they were all there.
+/// Whether hashes, which are sorted, have one: they are spread evenly, so that it is near where it
+/// would be if they were all there.
 fn has_hash(hashes: &[u32], wanted: u32) -> bool {
     let mut place = ((u64::from(wanted) * hashes.len() as u64) >> 32) as usize;
     while place > 0 && hashes.get(place).is_some_and(|&hash| hash > wanted) {
@@ -201,7 +208,8 @@ pub(in crate::resolve) struct Altered {
     pub(in crate::resolve) given: FileSet,
     pub(in crate::resolve) reach: FileSet,
     questions: FxHashSet<u32>,
-    /// Files of which only some functions are others, with their names: they concern who looked at the file and asked for one.
+    /// Files of which only some functions are others, with their names: they concern who looked at
+    /// the file and asked for one.
     apart: Vec<(u32, FxHashSet<u32>)>,
 }
 

@@ -1,5 +1,6 @@
-//! One number for everything in a file's facts that the resolution of other files may look at. What only the sites of the
-//! file itself lead to is left out, and so are places: a body can change without it.
+//! One number for everything in a file's facts that the resolution of other files may look at. What
+//! only the sites of the file itself lead to is left out, and so are places: a body can change
+//! without it.
 
 use crate::model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId,
@@ -15,7 +16,8 @@ pub(in crate::resolve) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, Co
     of_first(facts, facts.symbols.len(), contexts)
 }
 
-/// The number that a file would have if it had only so many of its symbols. Those left out are functions at its top.
+/// The number that a file would have if it had only so many of its symbols. Those left out are
+/// functions at its top.
 pub(in crate::resolve) fn of_first(
     facts: &FileFacts,
     symbols: usize,
@@ -36,7 +38,8 @@ pub(in crate::resolve) struct Reached {
     pub(in crate::resolve) interface: u64,
 }
 
-/// Finds out what others may look at: what the number stands for, and with each binding all of its name in its scope.
+/// Finds out what others may look at: what the number stands for, and with each binding all of its
+/// name in its scope.
 pub(in crate::resolve) fn reached(
     facts: &FileFacts,
     contexts: &FxHashMap<ScopeId, Context>,
@@ -128,7 +131,8 @@ impl<'f> Reach<'f> {
         }
     }
 
-    /// Reaches, with each binding, those of the same name in the same scope: they are looked at together.
+    /// Reaches, with each binding, those of the same name in the same scope: they are looked at
+    /// together.
     fn with_same_names(&mut self) {
         let mut looked_at = 0;
         while let Some(&position) = self.found.get(looked_at) {

@@ -1,4 +1,5 @@
-//! The interner of names: each text of the repository has one number, in every table and on every thread.
+//! The interner of names: each text of the repository has one number, in every table and on every
+//! thread.
 
 use crate::resolve::Name;
 use hashbrown::HashTable;
@@ -6,7 +7,8 @@ use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Every name that was met. A name keeps its number as long as this lives; numbers differ from process to process.
+/// Every name that was met. A name keeps its number as long as this lives; numbers differ from
+/// process to process.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Names of a whole build, which are met before anything is looked up.

@@ -1,5 +1,6 @@
-//! Orders the facts of a file so that what the resolution of other files may look at stands first. The rest is needed only
-//! while the file itself is resolved: it can be let go, and is as it was when all facts are there again.
+//! Orders the facts of a file so that what the resolution of other files may look at stands first.
+//! The rest is needed only while the file itself is resolved: it can be let go, and is as it was
+//! when all facts are there again.
 
 use crate::model::LanguageId;
 use crate::model::facts::{Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
@@ -111,7 +112,8 @@ impl Shared {
     }
 }
 
-/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what follows the parameters.
+/// Of a header, what tells definitions of one name apart: that it is text which is put in, and what
+/// follows the parameters.
 fn told_apart(signature: &str) -> Box<str> {
     let mark = if signature.starts_with('#') { "#" } else { "" };
     match signature.rsplit_once(')') {

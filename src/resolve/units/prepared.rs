@@ -1,4 +1,5 @@
-//! What is worked out about a file alone before others are known: its table of names, its spaces, its head.
+//! What is worked out about a file alone before others are known: its table of names, its spaces,
+//! its head.
 
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
@@ -51,7 +52,8 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of its facts.
+    /// Prepares a file of which all facts are there. `names` are those of the file, in the order of
+    /// its facts.
     pub fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
         Self::with(facts, language, |_| UnitTable::of(facts, names.into(), None))
     }

@@ -1,4 +1,5 @@
-//! The bindings of a file by the scope that owns them, and in each scope in order of their names and of appearance.
+//! The bindings of a file by the scope that owns them, and in each scope in order of their names
+//! and of appearance.
 
 use crate::model::facts::{BindingId, FileFacts, ScopeId};
 
@@ -15,8 +16,8 @@ pub(in crate::resolve) struct ByScope<N> {
 }
 
 impl<N: Copy + Ord> ByScope<N> {
-    /// Puts the first bindings of a file in order. They are in its first scopes, or in none; `name_of` gives the name of one,
-    /// and nothing for those that are left out.
+    /// Puts the first bindings of a file in order. They are in its first scopes, or in none;
+    /// `name_of` gives the name of one, and nothing for those that are left out.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         scopes: usize,

@@ -4,8 +4,8 @@ use crate::grammar::Language;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of languages: a hash of what it is
-/// called from the outermost on, the same in every process.
+/// A namespace, the same one in whatever files it is opened, or the outermost one of a family of
+/// languages: a hash of what it is called from the outermost on, the same in every process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(in crate::resolve) struct Space(pub(in crate::resolve) u64);
 

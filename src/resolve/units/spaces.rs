@@ -1,4 +1,5 @@
-//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each other, and which are opened.
+//! Namespaces of files that are pasted into each other: which scope is which, how they lie in each
+//! other, and which are opened.
 
 use crate::grammar::{Language, ModuleSystem};
 use crate::model::facts::{
@@ -78,7 +79,8 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |position| &facts.names[position])
 }
 
-/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of C say nothing.
+/// What a file says of namespaces: where they lie, and what is made visible in them. Most files of
+/// C say nothing.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(in crate::resolve) struct Nesting {
     /// Namespaces, each with the one around it and its symbol.
@@ -171,7 +173,8 @@ impl Linkage {
         self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
-    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the key of a file.
+    /// Stands for how namespaces lie in each other and what is made visible where. `key` gives the
+    /// key of a file.
     pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);

@@ -1,4 +1,5 @@
-//! One file as resolution sees it: its facts, its names as names of the repository, its bindings in order of scope and name.
+//! One file as resolution sees it: its facts, its names as names of the repository, its bindings in
+//! order of scope and name.
 
 use super::contexts::{Context, contexts};
 use crate::grammar::Language;
@@ -39,7 +40,8 @@ pub(in crate::resolve) struct UnitTable {
     reexports: Vec<(Name, ImportId)>,
     /// Imports of everything, in order.
     wildcards: Vec<ImportId>,
-    /// The callables whose scope each function scope is, where they belong to a type by an expression.
+    /// The callables whose scope each function scope is, where they belong to a type by an
+    /// expression.
     owners: FxHashMap<ScopeId, ExprId>,
     /// Where closures and objects stand, by their scope.
     contexts: FxHashMap<ScopeId, Context>,
@@ -48,7 +50,8 @@ pub(in crate::resolve) struct UnitTable {
 }
 
 impl UnitTable {
-    /// Works it out. `names` are those of the file; `interface` is known of a file that was prepared before.
+    /// Works it out. `names` are those of the file; `interface` is known of a file that was
+    /// prepared before.
     pub(in crate::resolve) fn of(
         facts: &FileFacts,
         names: Arc<[Name]>,
@@ -114,7 +117,8 @@ impl UnitTable {
         Self { names, bindings, reexports, wildcards, owners, contexts, interface }
     }
 
-    /// Leaves what is said of closures and members in the first scopes, with the first expressions, alone.
+    /// Leaves what is said of closures and members in the first scopes, with the first expressions,
+    /// alone.
     pub(in crate::resolve) fn truncate(&mut self, scopes: usize, exprs: usize) {
         let is_left = |position: Option<usize>, count: usize| {
             position.is_some_and(|position| position < count)
@@ -206,7 +210,8 @@ impl<'a> Unit<'a> {
         scope.get().map_or(LocalSymbol::NONE, |position| self.facts.scopes[position].symbol)
     }
 
-    /// The type expression that owns what is defined in a scope: of an extension, or of a member defined outside its type.
+    /// The type expression that owns what is defined in a scope: of an extension, or of a member
+    /// defined outside its type.
     pub(in crate::resolve) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
@@ -217,12 +222,14 @@ impl<'a> Unit<'a> {
         }
     }
 
-    /// The type expression that a member defined outside of its type belongs to, by the member's scope.
+    /// The type expression that a member defined outside of its type belongs to, by the member's
+    /// scope.
     pub(in crate::resolve) fn member_owner(&self, scope: ScopeId) -> ExprId {
         self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
     }
 
-    /// The innermost type around a scope: the scope of its body, or the scope of a member that says whose it is.
+    /// The innermost type around a scope: the scope of its body, or the scope of a member that says
+    /// whose it is.
     pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {
             let is_type = self.scope_kind(scope) == ScopeKind::Type

@@ -1,5 +1,6 @@
-//! Which files are reached from a file over imports. What is reached from files that many others import is found out once, when
-//! it is first asked for, and joined to what is reached from each of those.
+//! Which files are reached from a file over imports. What is reached from files that many others
+//! import is found out once, when it is first asked for, and joined to what is reached from each of
+//! those.
 
 use crate::model::graph::FileId;
 use crate::resolve::units::footprint::{FewFiles, FileSet};
@@ -20,7 +21,8 @@ impl Reach {
         Self(importers.into_iter().map(|count| (count >= MANY).then(OnceLock::new)).collect())
     }
 
-    /// The files that are reached from a file, itself among them. `next_to` gives those one step away from a file.
+    /// The files that are reached from a file, itself among them. `next_to` gives those one step
+    /// away from a file.
     pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,
@@ -68,7 +70,8 @@ impl Reach {
 mod tests {
     use super::*;
 
-    /// Files in two rings; those of the second also import one of the first, and all of both rings import two files more.
+    /// Files in two rings; those of the second also import one of the first, and all of both rings
+    /// import two files more.
     fn imports(file: u32) -> Vec<FileId> {
         let ring = |first: u32| first + (file - first + 1) % 100;
         let found = match file {

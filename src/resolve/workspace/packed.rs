@@ -1,4 +1,5 @@
-//! The compact form of what is known of a file without its facts: its head, where its imports lead, and its footprint.
+//! The compact form of what is known of a file without its facts: its head, where its imports lead,
+//! and its footprint.
 
 use crate::grammar;
 use crate::model::LanguageId;

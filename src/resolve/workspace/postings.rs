@@ -1,6 +1,6 @@
-//! The posting lists of symbols: which symbols a namespace or a package has under a name, which members and which macros have one. A whole build
-//! makes them in memory and writes them down; a change looks them up where they were written, and adds what files say that
-//! have changed since.
+//! The posting lists of symbols: which symbols a namespace or a package has under a name, which
+//! members and which macros have one. A whole build makes them in memory and writes them down; a
+//! change looks them up where they were written, and adds what files say that have changed since.
 
 use crate::grammar::Tier;
 use crate::model::SymbolKind;
@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One symbol in a posting list of its file: the list, the symbol, and whether it is a declaration.
 pub(in crate::resolve) type Own = (Question, LocalSymbol, bool);
 
-/// What a file adds to posting lists, in order. `package` is that of [`package_with_names`](crate::resolve::imports::package_with_names).
+/// What a file adds to posting lists, in order. `package` is that of
+/// [`package_with_names`](crate::resolve::imports::package_with_names).
 pub(in crate::resolve) fn of_file(
     unit: Unit<'_>,
     package: Option<u64>,
@@ -208,7 +209,8 @@ impl Postings {
         place.map(known)
     }
 
-    /// Adds members that are defined outside of the bodies of their types to lists, in place of those added before.
+    /// Adds members that are defined outside of the bodies of their types to lists, in place of
+    /// those added before.
     pub(in crate::resolve) fn join(
         &mut self,
         members: &[(Question, SymbolRef)],
@@ -235,7 +237,8 @@ impl Postings {
     }
 }
 
-/// The names that a file puts into namespaces, as questions whose answers they are part of, with their symbols.
+/// The names that a file puts into namespaces, as questions whose answers they are part of, with
+/// their symbols.
 fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
     let put = move |binding: &'u crate::model::facts::Binding| {
         let space =

@@ -1,5 +1,5 @@
-//! The program as one resolution sees it: the tables through accessors that write down what was asked. Everything that the
-//! result of a file may depend on goes through here.
+//! The program as one resolution sees it: the tables through accessors that write down what was
+//! asked. Everything that the result of a file may depend on goes through here.
 
 use super::tables::Tables;
 use crate::grammar::ModuleSystem;
@@ -25,7 +25,8 @@ pub(in crate::resolve) struct Program<'a> {
     own: Option<(FileId, Unit<'a>)>,
     /// Whether the facts of that file were looked at, which happens all the time.
     own_asked: Cell<bool>,
-    /// Whether it was asked how namespaces lie in each other, which every name that is not known asks.
+    /// Whether it was asked how namespaces lie in each other, which every name that is not known
+    /// asks.
     spaces_asked: Cell<bool>,
     asked: RefCell<Asking>,
 }
@@ -44,7 +45,8 @@ impl<'a> Program<'a> {
     /// A view for the resolution of one file.
     pub(in crate::resolve) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
         let program = Self { own: Some((file, unit)), ..Self::over(tables) };
-        // In languages that paste files into each other there is a question about nearly every name.
+        // In languages that paste files into each other there is a question about nearly every
+        // name.
         program.asked.borrow_mut().questions.reserve(unit.table.names.len());
         program
     }
@@ -61,7 +63,8 @@ impl<'a> Program<'a> {
         asked
     }
 
-    /// The tables themselves, for what is made from all files at once and made again when any changes.
+    /// The tables themselves, for what is made from all files at once and made again when any
+    /// changes.
     pub(in crate::resolve) fn whole(&self) -> &'a Tables {
         self.tables
     }
@@ -87,7 +90,8 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was found in.
+    /// The unit of a file that is known to have facts: one that a symbol, scope or expression was
+    /// found in.
     pub(in crate::resolve) fn known(&self, file: FileId) -> Unit<'a> {
         self.unit(file).expect("ids come from files with facts")
     }
@@ -182,7 +186,8 @@ impl<'a> Program<'a> {
         self.ask_list(Question::members(self.text(name)))
     }
 
-    /// Every callable and type outside of types of a name, in languages where a name alone makes candidates.
+    /// Every callable and type outside of types of a name, in languages where a name alone makes
+    /// candidates.
     pub(in crate::resolve) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::alone(self.text(name)))
     }
@@ -329,7 +334,8 @@ impl<'a> Program<'a> {
         space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
     }
 
-    /// How namespaces lie in each other and what is made visible where. For names in one of them, see `in_space`.
+    /// How namespaces lie in each other and what is made visible where. For names in one of them,
+    /// see `in_space`.
     pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
         self.spaces_asked.set(true);
         &self.tables.linkage

@@ -1,5 +1,5 @@
-//! The files of a repository with the tables that lookups need. Of a file there is at hand what others may look at: in a whole
-//! build of every file, else of those that somebody looked at.
+//! The files of a repository with the tables that lookups need. Of a file there is at hand what
+//! others may look at: in a whole build of every file, else of those that somebody looked at.
 
 use super::postings::{self, Own, Postings};
 use crate::grammar::Language;
@@ -153,8 +153,8 @@ impl Tables {
         self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
     }
 
-    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols without a name. Of tables with
-    /// everything at hand.
+    /// The distinct names of all symbols, in no particular order; the empty one is that of symbols
+    /// without a name. Of tables with everything at hand.
     pub fn symbol_names(&self) -> Vec<Box<str>> {
         let mut is_used = vec![false; self.names.len()];
         let mut has_unnamed = false;
@@ -173,8 +173,8 @@ impl Tables {
             .collect()
     }
 
-    /// Every posting list of tables with everything at hand, in order: its number, and the places of its symbols by file key, each
-    /// with whether it is a declaration.
+    /// Every posting list of tables with everything at hand, in order: its number, and the places
+    /// of its symbols by file key, each with whether it is a declaration.
     pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
         self.postings.in_order().into_iter().map(|(list, symbols)| {
             let posting = |symbol: &SymbolRef| crate::resolve::Posting {
@@ -221,7 +221,8 @@ impl Tables {
         )
     }
 
-    /// Forgets what was read by need, if that are the facts of more than so many files: they are read again.
+    /// Forgets what was read by need, if that are the facts of more than so many files: they are
+    /// read again.
     pub fn forget_facts(&mut self, most: usize) {
         let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
         if self.archive.is_some() && self.files.iter().filter(is_at_hand).nth(most).is_some() {
@@ -242,7 +243,8 @@ impl Tables {
         (0..files).map(FileId)
     }
 
-    /// The files one step away from a file: those it imports, and those of its package where they know each other.
+    /// The files one step away from a file: those it imports, and those of its package where they
+    /// know each other.
     pub(in crate::resolve) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
         let shares =
             self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);

@@ -1,19 +1,23 @@
-//! Fits an answer into a budget: whole entries, best first, and a last line that says what was left out and how to get it.
-//! Whatever is put into a page, the text that comes out of it has at most as many bytes as the budget allows.
+//! Fits an answer into a budget: whole entries, best first, and a last line that says what was left
+//! out and how to get it. Whatever is put into a page, the text that comes out of it has at most as
+//! many bytes as the budget allows.
 
 use crate::faults::{Fault, planted};
 
 /// Bytes of a token.
 const TOKEN: usize = 4;
-/// Bytes that are kept free for the first line and for what is said about entries that were left out.
+/// Bytes that are kept free for the first line and for what is said about entries that were left
+/// out.
 const RESERVED: usize = 360;
 
-/// Bytes that are kept free for the first line of a part and what is said about entries that were left out of it.
+/// Bytes that are kept free for the first line of a part and what is said about entries that were
+/// left out of it.
 const PART_HEAD: usize = 160;
 
 /// Bytes of a usual first line without what it says about the state of the index.
 const HEAD: usize = 240;
-/// Said in place of notes for which there is no room, or where nothing else says that entries were left out.
+/// Said in place of notes for which there is no room, or where nothing else says that entries were
+/// left out.
 const MORE: &str = "\n… more is left out: raise `budget`";
 
 /// An answer that grows line by line until its room is used up.
@@ -46,7 +50,8 @@ impl Page {
         }
     }
 
-    /// An empty page of so many tokens for a part of an answer: its first line says nothing about the index.
+    /// An empty page of so many tokens for a part of an answer: its first line says nothing about
+    /// the index.
     pub(crate) fn part(tokens: usize) -> Self {
         let most = tokens.saturating_mul(TOKEN);
         Self { room: most.saturating_sub(PART_HEAD), most, ..Self::new(0) }
@@ -84,7 +89,8 @@ impl Page {
         entries.into_iter().take_while(|entry| self.add(entry.as_ref())).count()
     }
 
-    /// Adds a title and entries below it; no title without an entry. Gives the number of entries that were added.
+    /// Adds a title and entries below it; no title without an entry. Gives the number of entries
+    /// that were added.
     pub(crate) fn section<T: AsRef<str>>(
         &mut self,
         title: &str,
@@ -122,8 +128,9 @@ impl Page {
         }
     }
 
-    /// The whole answer below its first line. A first line that is too long even for the room that is kept free for it, as
-    /// one that names many files can be, is cut; notes for which there is no room are replaced by one that says so.
+    /// The whole answer below its first line. A first line that is too long even for the room that
+    /// is kept free for it, as one that names many files can be, is cut; notes for which there is
+    /// no room are replaced by one that says so.
     pub(crate) fn finish(mut self, head: &str) -> String {
         if self.is_full && self.notes.is_empty() {
             self.notes.push(MORE.trim_start().to_owned());

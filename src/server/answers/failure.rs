@@ -6,8 +6,9 @@ use crate::server::answers::budget::Page;
 use crate::server::answers::render;
 use crate::server::base::escape::SafeLine;
 
-/// The reply to a question that failed: the first line always, and of what could be meant as much as there is room for. `reserve`
-/// says of which state of the files that is true, if not of the one that they are in.
+/// The reply to a question that failed: the first line always, and of what could be meant as much
+/// as there is room for. `reserve` says of which state of the files that is true, if not of the one
+/// that they are in.
 pub(in crate::server) fn reply(
     tool: &str,
     error: &QueryError,

@@ -1,5 +1,5 @@
-//! Answers as compact text: grouped by file, no prefix twice, sites as `file:line`, source behind a gutter. Whatever comes
-//! from the repository passes through `escape` here.
+//! Answers as compact text: grouped by file, no prefix twice, sites as `file:line`, source behind a
+//! gutter. Whatever comes from the repository passes through `escape` here.
 
 mod complete;
 mod elide;
@@ -54,7 +54,8 @@ fn signature(symbol: &SymbolInfo) -> SafeLine {
     SafeLine::new(&symbol.signature, 200)
 }
 
-/// What follows the name in the header: parameters, types, bases. Empty where the header says no more than the name.
+/// What follows the name in the header: parameters, types, bases. Empty where the header says no
+/// more than the name.
 fn after_name(symbol: &SymbolInfo) -> SafeLine {
     let rest = symbol
         .signature
@@ -194,7 +195,8 @@ impl Groups {
     }
 }
 
-/// Runs of places that share a heading and a name become one entry: `name:12,34`. Gives with each the number of its places.
+/// Runs of places that share a heading and a name become one entry: `name:12,34`. Gives with each
+/// the number of its places.
 fn merged(places: impl IntoIterator<Item = (String, String, u32)>) -> Vec<(String, String, usize)> {
     let mut entries: Vec<(String, String, usize)> = Vec::new();
     let mut last: Option<(String, String)> = None;

@@ -1,5 +1,5 @@
-//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only place that decides how a
-//! plain result is spelled in JSON.
+//! Answers as JSON, for programs: the whole of what a question found, with stable names. The only
+//! place that decides how a plain result is spelled in JSON.
 
 mod graph;
 mod text;
@@ -98,8 +98,8 @@ pub(super) fn excerpt(excerpt: &Excerpt) -> Value {
     })
 }
 
-/// Which store answered, and the changed files that it does not reflect yet; if it was made by other rules, that is all of them.
-/// The same for programs as `freshness` for people.
+/// Which store answered, and the changed files that it does not reflect yet; if it was made by
+/// other rules, that is all of them. The same for programs as `freshness` for people.
 pub(in crate::server) fn state(opened: &Opened) -> Value {
     let identity = opened.snapshot.meta().identity;
     json!({

@@ -1,5 +1,6 @@
-//! The door through which text of the repository, of file names and of callers comes into a reply: it cannot forge structure
-//! there. Nothing is deleted: what could deceive is shown as `\u{..}`, and what is cut says so.
+//! The door through which text of the repository, of file names and of callers comes into a reply:
+//! it cannot forge structure there. Nothing is deleted: what could deceive is shown as `\u{..}`,
+//! and what is cut says so.
 
 use crate::faults::{Fault, planted};
 use serde_json::Value;
@@ -12,7 +13,8 @@ thread_local! {
     static ESCAPED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Does some work, and counts the characters that were escaped for it, those of entries that found no room included.
+/// Does some work, and counts the characters that were escaped for it, those of entries that found
+/// no room included.
 pub(in crate::server) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ESCAPED.get();
     let done = work();
@@ -49,8 +51,8 @@ impl fmt::Display for SafeLine {
     }
 }
 
-/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it cannot be taken for
-/// anything else.
+/// One line of source. It keeps its tabs, and stands behind a gutter with its number, so that it
+/// cannot be taken for anything else.
 pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
     let escaped = escape(text, |letter| letter == '\n');
     if escaped.len() <= most {
@@ -85,7 +87,8 @@ pub(in crate::server) fn value(given: &Value, most: usize) -> Value {
     }
 }
 
-/// Text for people at a terminal: it keeps its line ends and tabs, and nothing in it moves the cursor or turns text around.
+/// Text for people at a terminal: it keeps its line ends and tabs, and nothing in it moves the
+/// cursor or turns text around.
 pub fn for_terminal(text: &str) -> String {
     escape(text, |_| false).into_owned()
 }
@@ -95,12 +98,14 @@ pub fn one_line(text: &str) -> String {
     escape(text, |letter| letter == '\t' || letter == '\n').into_owned()
 }
 
-/// Whether a character changes how the text around it is read or shown, or carries something, without being seen itself. What
-/// stands `before` it decides about those that choose between forms of a character.
+/// Whether a character changes how the text around it is read or shown, or carries something,
+/// without being seen itself. What stands `before` it decides about those that choose between forms
+/// of a character.
 fn deceives(letter: char, before: Option<char>) -> bool {
     (planted(Fault::OverEager) && !letter.is_ascii())
         || match letter {
-            // Which form of a pictograph or an ideograph is shown: after anything else they are bytes that nobody sees.
+            // Which form of a pictograph or an ideograph is shown: after anything else they are
+            // bytes that nobody sees.
             '\u{fe0e}' | '\u{fe0f}' => !before.is_some_and(is_pictograph),
             '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => {
                 !before.is_some_and(is_ideograph)

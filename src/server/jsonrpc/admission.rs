@@ -1,6 +1,7 @@
-//! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits for an expensive one.
-//! Permits are shared by the sessions of a process: each may have some of them and stands in line once for the next one,
-//! whatever the length of its own queue. Bookkeeping only; the dispatcher starts and stops the work.
+//! Who may run: permits and one bounded queue per class of call, so that a cheap call never waits
+//! for an expensive one. Permits are shared by the sessions of a process: each may have some of
+//! them and stands in line once for the next one, whatever the length of its own queue. Bookkeeping
+//! only; the dispatcher starts and stops the work.
 
 use super::requests::Ticket;
 use crate::faults::{Fault, planted};
@@ -186,8 +187,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Asks for a permit again after giving it up in the middle of the work: goes before those that have not begun, and is
-    /// never refused.
+    /// Asks for a permit again after giving it up in the middle of the work: goes before those that
+    /// have not begun, and is never refused.
     pub(in crate::server) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
         let lane = self.lane(class);
         if lane.take() {
@@ -198,7 +199,8 @@ impl Admission {
         Verdict::Wait
     }
 
-    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that does.
+    /// Gives a permit back. If no other session waits for it, it passes to a call of this one that
+    /// does.
     pub(in crate::server) fn release(&mut self, class: Class) -> Option<Ticket> {
         let lane = self.lane(class);
         if planted(Fault::GreedySession)
@@ -213,7 +215,8 @@ impl Admission {
         next.map(|(ticket, _)| ticket)
     }
 
-    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be dropped at any time.
+    /// Waits until it is this session's turn, and gives the call that has a permit now. Can be
+    /// dropped at any time.
     pub(in crate::server) async fn turn(&mut self) -> Ticket {
         poll_fn(|context| match self.lanes.iter_mut().find_map(|lane| lane.poll(context)) {
             Some(ticket) => Poll::Ready(ticket),

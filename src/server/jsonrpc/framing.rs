@@ -1,4 +1,5 @@
-//! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows no JSON and no descriptor.
+//! Bytes to lines: a pure state machine that gives the same pieces however the bytes are cut. Knows
+//! no JSON and no descriptor.
 
 use crate::faults::{Fault, planted};
 
@@ -10,7 +11,8 @@ const KEPT_PREFIX: usize = 4096;
 pub(in crate::server) enum Piece {
     /// A line without its end, byte order mark and carriage return; never blank.
     Line(Vec<u8>),
-    /// A line that exceeded the limit; its beginning. Given once, as soon as the limit is passed; the rest of the line is dropped.
+    /// A line that exceeded the limit; its beginning. Given once, as soon as the limit is passed;
+    /// the rest of the line is dropped.
     Oversize(Vec<u8>),
 }
 
@@ -138,7 +140,8 @@ mod tests {
         }
 
         #[test]
-        fn lines_come_out_as_they_went_in(lines in proptest::collection::vec("[a-z{}\":é ]{1,30}", 0..20)) {
+        fn lines_come_out_as_they_went_in(lines in proptest::collection::vec("[a-z{}\":é \
+            ]{1,30}", 0..20)) {
             let stream: String = lines.iter().map(|line| format!("{line}\n")).collect();
             let expected: Vec<Piece> = lines.iter().filter(|text| !text.trim().is_empty()).map(|text| line(text)).collect();
             prop_assert_eq!(split(1000, &[stream.as_bytes()]), expected);

@@ -7,11 +7,13 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Bytes of the longest id and of the longest progress token: both are kept for as long as their request is in flight.
+/// Bytes of the longest id and of the longest progress token: both are kept for as long as their
+/// request is in flight.
 pub(in crate::server) const ID_BYTES: usize = 16 << 10;
 /// Messages in one array.
 pub(in crate::server) const BATCH: usize = 100;
-/// Values in the parameters or the result of one message. A value of one byte takes tens of them in memory.
+/// Values in the parameters or the result of one message. A value of one byte takes tens of them in
+/// memory.
 pub(in crate::server) const VALUES: usize = 1 << 18;
 
 /// The id of a request: it comes back in the answer exactly as it came.
@@ -67,7 +69,8 @@ pub(in crate::server) const METHOD_NOT_FOUND: i32 = -32601;
 pub(in crate::server) const INVALID_PARAMS: i32 = -32602;
 /// The request is right, but it cannot be served.
 pub(in crate::server) const INTERNAL_ERROR: i32 = -32603;
-/// A resource that does not exist, in the versions that `initialize` selects. Later ones say `INVALID_PARAMS`.
+/// A resource that does not exist, in the versions that `initialize` selects. Later ones say
+/// `INVALID_PARAMS`.
 pub(in crate::server) const RESOURCE_NOT_FOUND: i32 = -32002;
 /// A version that the server does not speak, in the stateless era.
 pub(in crate::server) const UNSUPPORTED_VERSION: i32 = -32022;
@@ -117,8 +120,9 @@ pub(in crate::server) struct Request {
     pub(in crate::server) params: Result<Map<String, Value>, RpcError>,
 }
 
-/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not there" and is skipped without
-/// recursion, so that depth cannot exhaust the stack and the id of a request with unusable parameters is still known.
+/// The members of a message, as far as they are there. `RawValue` keeps `null` apart from "not
+/// there" and is skipped without recursion, so that depth cannot exhaust the stack and the id of a
+/// request with unusable parameters is still known.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(default, borrow, deserialize_with = "present")]
@@ -171,7 +175,8 @@ impl<'de> Deserialize<'de> for Members<'de> {
     }
 }
 
-/// Whether a JSON text has more values than a message may have. Looks at the signs between values only, without making any.
+/// Whether a JSON text has more values than a message may have. Looks at the signs between values
+/// only, without making any.
 fn has_too_many_values(json: &str) -> bool {
     // Of two bytes at least one is no value.
     if json.len() / 2 < VALUES {
@@ -212,7 +217,8 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
     parse_member(text)
 }
 
-/// Finds the id in the beginning of a message that is too long to read, if it stands before the part that was cut off.
+/// Finds the id in the beginning of a message that is too long to read, if it stands before the
+/// part that was cut off.
 pub(in crate::server) fn id_in_prefix(prefix: &[u8]) -> Option<RequestId> {
     struct FindId<'a>(&'a mut Option<Value>);
     impl<'de> Visitor<'de> for FindId<'_> {

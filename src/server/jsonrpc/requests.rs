@@ -1,5 +1,6 @@
-//! The table of requests in flight: the only way to answer. A request is in it from its arrival until it is answered or
-//! cancelled, so that it gets exactly one answer, and none after a cancellation. Pure: it makes the bytes, it sends nothing.
+//! The table of requests in flight: the only way to answer. A request is in it from its arrival
+//! until it is answered or cancelled, so that it gets exactly one answer, and none after a
+//! cancellation. Pure: it makes the bytes, it sends nothing.
 
 use super::message::{RequestId, RpcError};
 use crate::faults::{Fault, planted};
@@ -74,7 +75,8 @@ impl<W> Requests<W> {
         self.batched
     }
 
-    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps its right to an answer.
+    /// Takes a request in. Gives the work back when the id is in flight already: that request keeps
+    /// its right to an answer.
     pub(in crate::server) fn open(
         &mut self,
         id: RequestId,
@@ -143,7 +145,8 @@ impl<W> Requests<W> {
         self.complete(id)
     }
 
-    /// Answers something that never became a request in flight: what has no usable id, or an id that is in use.
+    /// Answers something that never became a request in flight: what has no usable id, or an id
+    /// that is in use.
     pub(in crate::server) fn refuse(
         &mut self,
         id: Option<&RequestId>,
@@ -292,7 +295,8 @@ mod tests {
                         Err(_) => prop_assert!(open.contains_key(&number)),
                     },
                     1 => if let Some(ticket) = open.remove(&number) {
-                        let closed = table.answer(ticket, Ok("{}".to_owned())).expect("it is in flight");
+                        let closed = table.answer(ticket, Ok("{}".to_owned())).expect("it is in \
+                            flight");
                         prop_assert_eq!(closed.work, number);
                         prop_assert!(closed.frame.is_some());
                         old.push(ticket);

@@ -1,7 +1,9 @@
-//! A process that this one starts and talks to: always drained, ended step by step, and reaped. Knows no protocol.
+//! A process that this one starts and talks to: always drained, ended step by step, and reaped.
+//! Knows no protocol.
 //!
-//! The process gets a group of its own, so that what it starts ends with it. Its end is noticed without being taken
-//! (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal cannot hit a stranger.
+//! The process gets a group of its own, so that what it starts ends with it. Its end is noticed
+//! without being taken (`WNOWAIT`): until it is reaped nobody else can get its number, so a signal
+//! cannot hit a stranger.
 
 use crate::config::TOKEN_VARIABLE;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -104,13 +106,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl ChildProcess {
-    /// Starts a command with its input, output and errors connected to this process. It gets our environment but for our token,
-    /// unless the command was given one of its own.
+    /// Starts a command with its input, output and errors connected to this process. It gets our
+    /// environment but for our token, unless the command was given one of its own.
     pub fn start(mut command: Command) -> io::Result<Started> {
         if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
             command.env_remove(TOKEN_VARIABLE);
         }
-        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing to it, which a pipe cannot.
+        // A socket, as hosts give their servers: it can be ended while somebody is stuck in writing
+        // to it, which a pipe cannot.
         let (input, theirs) = UnixStream::pair()?;
         command
             .process_group(0)
@@ -155,8 +158,8 @@ impl ChildProcess {
         self.exit.wait(at_most)
     }
 
-    /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them, and reaps it. None if that was
-    /// done before.
+    /// Ends it, after its input was dropped: waits, asks it and its group by a signal, kills them,
+    /// and reaps it. None if that was done before.
     pub fn end(&self, patience: EndPatience) -> Option<Ended> {
         let mut child = locked(&self.child).take()?;
         let mut ended = None;
@@ -167,7 +170,8 @@ impl ChildProcess {
                 ended = Some(Ended::Killed);
             }
         }
-        // Also what it has left behind in its group: its own number is still taken, so this can be nobody else.
+        // Also what it has left behind in its group: its own number is still taken, so this can be
+        // nobody else.
         self.signal(Signal::KILL);
         if self.wait(AFTER_KILL) {
             let status = self.reap(&mut child);
@@ -184,8 +188,8 @@ impl ChildProcess {
         ended
     }
 
-    /// Ends it and its group within three such steps and reaps it, for those who have no time; whoever else is ending it is only
-    /// helped. Its input must have been shut down.
+    /// Ends it and its group within three such steps and reaps it, for those who have no time;
+    /// whoever else is ending it is only helped. Its input must have been shut down.
     pub fn hasten(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
@@ -284,7 +288,8 @@ pub fn run_command(command: Command, at_most: Duration) -> io::Result<Ran> {
     })?;
     let patience = EndPatience { after_end_of_input: at_most, ..EndPatience::default() };
     let ended = process.end(patience);
-    // The group is gone, and with it whoever could hold the other end of the pipe open; one who left the group is not waited for.
+    // The group is gone, and with it whoever could hold the other end of the pipe open; one who
+    // left the group is not waited for.
     let _ = end.recv_timeout(AFTER_KILL);
     let output = String::from_utf8_lossy(&locked(&said)).into_owned();
     Ok(Ran { ended, output, errors: process.errors() })

@@ -1,5 +1,5 @@
-//! Starts a server as a client would and measures what that client would wait for. Sends what a real client sends, in one write,
-//! and ends the server whatever it does.
+//! Starts a server as a client would and measures what that client would wait for. Sends what a
+//! real client sends, in one write, and ends the server whatever it does.
 
 use super::child::{ChildProcess, EndPatience, Ended, Started};
 use crate::server::base::escape::SafeLine;
@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 /// The longest line that is taken, in bytes: clients take no longer ones.
 const LINE: usize = 8 << 20;
-/// How long a client waits for an answer to its question for the newest version before it goes on without.
+/// How long a client waits for an answer to its question for the newest version before it goes on
+/// without.
 const DISCOVERY: Duration = Duration::from_secs(3);
 /// The longest text of a server that is repeated, in bytes.
 const QUOTED: usize = 300;
@@ -256,7 +257,9 @@ mod tests {
         let gone = probe_script("echo broken >&2; exit 7").expect_err("it ends").to_string();
         assert!(gone.contains("exit status: 7") && gone.contains("broken"), "{gone}");
         let wrong = probe_script(
-            "echo '{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"a\\u001bb\"}}'; cat >/dev/null",
+            "echo \
+             '{\"jsonrpc\":\"2.0\",\"id\":0,\"error\":{\"code\":-1,\"message\":\"a\\u001bb\"}}'; \
+             cat >/dev/null",
         );
         let wrong = wrong.expect_err("it refuses").to_string();
         assert!(wrong.contains("`initialize`") && wrong.contains("\\u001b"), "{wrong}");
@@ -264,8 +267,13 @@ mod tests {
 
     #[test]
     fn noise_is_passed_over_and_one_era_is_enough() {
-        let script = "echo banner; echo '{\"id\":0,\"jsonrpc\":\"2.0\",\"result\":{\"protocolVersion\":\"2025-06-18\",\"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; \
-            echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{}],\"nextCursor\":\"c\"}}'; cat >/dev/null";
+        let script = "echo banner; echo \
+                      '{\"id\":0,\"jsonrpc\":\"2.0\",\
+                      \"result\":{\"protocolVersion\":\"2025-06-18\",\
+                      \"serverInfo\":{\"name\":\"x\",\"version\":\"1\"}}}'; \
+                      echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}'; echo \
+                      '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{}],\
+                      \"nextCursor\":\"c\"}}'; cat >/dev/null";
         let probe = probe_script(script).expect("it answers");
         assert_eq!(
             (probe.server.as_str(), probe.tools, probe.has_more, probe.versions),

@@ -1,5 +1,6 @@
-//! The programs of one owner, none of which outlives it: they are known from the moment they are started until they are gone, so
-//! it does not matter whether anything was said to them, or whether somebody is ending them already. Knows no protocol.
+//! The programs of one owner, none of which outlives it: they are known from the moment they are
+//! started until they are gone, so it does not matter whether anything was said to them, or whether
+//! somebody is ending them already. Knows no protocol.
 
 use super::child::{ChildProcess, Started};
 use std::io;
@@ -36,7 +37,8 @@ impl Programs {
         Ok(started)
     }
 
-    /// Ends all of them within three such steps: their input first, then a signal, then another that nobody survives.
+    /// Ends all of them within three such steps: their input first, then a signal, then another
+    /// that nobody survives.
     pub(in crate::server) fn end_all(&self, step: Duration) {
         let programs = {
             let mut running = self.lock();

@@ -1,5 +1,5 @@
-//! What a client wants completed: an argument of a prompt or the variable of a template. Only finds out what is meant; the
-//! answer needs the index and is given by the tool `complete`.
+//! What a client wants completed: an argument of a prompt or the variable of a template. Only finds
+//! out what is meant; the answer needs the index and is given by the tool `complete`.
 
 use super::prompts;
 use super::resources::{TEMPLATES, is_listed};

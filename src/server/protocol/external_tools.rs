@@ -1,5 +1,6 @@
-//! Tools of others that stand in the list beside ours, and how a call of one goes through the dispatcher: as a call of a tool of
-//! ours that is in no list. Knows nothing of where they come from.
+//! Tools of others that stand in the list beside ours, and how a call of one goes through the
+//! dispatcher: as a call of a tool of ours that is in no list. Knows nothing of where they come
+//! from.
 
 use crate::query::QueryError;
 use crate::server::jsonrpc::admission::Class;

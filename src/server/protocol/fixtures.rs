@@ -1,5 +1,6 @@
-//! A hook for tests, compiled with the feature `faults` only: other tools, resources and prompts than ours behind the same
-//! loop, so that a suite which brings its own fixtures can be run against it.
+//! A hook for tests, compiled with the feature `faults` only: other tools, resources and prompts
+//! than ours behind the same loop, so that a suite which brings its own fixtures can be run against
+//! it.
 
 use crate::query::QueryError;
 use crate::server::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
@@ -20,7 +21,8 @@ pub trait Fixtures: Send + Sync {
     /// The items of a list: `tools`, `resources`, `resourceTemplates` or `prompts`.
     fn list(&self, name: &str) -> Value;
 
-    /// The result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, made on a thread of the call's own.
+    /// The result of `tools/call`, `resources/read`, `prompts/get` or `completion/complete`, made
+    /// on a thread of the call's own.
     fn answer(
         &self,
         method: &str,

@@ -1,5 +1,6 @@
-//! Prompts: tasks that a person starts by name, written so that a model does them with the tools. Made from the arguments
-//! alone: no repository is looked at. What was given enters as one line of text.
+//! Prompts: tasks that a person starts by name, written so that a model does them with the tools.
+//! Made from the arguments alone: no repository is looked at. What was given enters as one line of
+//! text.
 
 use crate::query::complete::Wanted;
 use crate::server::base::escape::SafeLine;
@@ -61,7 +62,8 @@ pub(super) static PROMPTS: [Prompt; 2] = [
         arguments: &[
             Argument {
                 name: "change",
-                about: "What has changed: a branch, a commit, a description; default the uncommitted changes",
+                about: "What has changed: a branch, a commit, a description; default the \
+                        uncommitted changes",
                 required: false,
                 wanted: None,
             },
@@ -172,10 +174,13 @@ fn explore(given: &Given) -> String {
     };
     format!(
         "Explain this part of the codebase, from its code graph.\n\nTopic: {topic}{place}\n\n\
-         1. Call `explore` with the topic{argument}. If the code is new to you, call `overview` first.\n\
-         2. Follow what matters with `trace` (callers, callees, or the path between two symbols) and read it with `show`; \
+         1. Call `explore` with the topic{argument}. If the code is new to you, call `overview` \
+         first.\n\
+         2. Follow what matters with `trace` (callers, callees, or the path between two symbols) \
+         and read it with `show`; \
          use `references` for every use. Read whole files only when these do not suffice.\n\
-         3. Answer with the flow in order, each step with its file and line. Keep apart what is certain and what is only likely \
+         3. Answer with the flow in order, each step with its file and line. Keep apart what is \
+         certain and what is only likely \
          or possible, and name what you could not find."
     )
 }
@@ -188,11 +193,15 @@ fn review(given: &Given) -> String {
     let path = given.get("path").map(|path| format!("\nOnly below: {path}")).unwrap_or_default();
     format!(
         "Review a change with the help of the code graph.\n\nChange: {change}{symbol}{path}\n\n\
-         1. Get the difference from version control. Find the symbols that it touches (`outline` of each file, `show` of the lines).\n\
-         2. For every symbol whose behaviour, signature or name changes, call `references` (with `certainty` `possible` when it is \
-         public) and `trace` its callers: does each of them still hold? Look at overrides and implementations too.\n\
+         1. Get the difference from version control. Find the symbols that it touches (`outline` \
+         of each file, `show` of the lines).\n\
+         2. For every symbol whose behaviour, signature or name changes, call `references` (with \
+         `certainty` `possible` when it is \
+         public) and `trace` its callers: does each of them still hold? Look at overrides and \
+         implementations too.\n\
          3. Find the tests that reach it (`trace` with `tests` `only`); name what no test covers.\n\
-         4. Report findings by severity, each with file and line, why it is wrong, and what to do. Say what you checked and found \
+         4. Report findings by severity, each with file and line, why it is wrong, and what to do. \
+         Say what you checked and found \
          right, and what could not be told."
     )
 }

@@ -1,5 +1,6 @@
-//! Resources: what a person or a host attaches by its address instead of asking a tool. An address is a question to a tool
-//! and is answered by it; here is only which question. The lists are complete before any repository is looked at.
+//! Resources: what a person or a host attaches by its address instead of asking a tool. An address
+//! is a question to a tool and is answered by it; here is only which question. The lists are
+//! complete before any repository is looked at.
 
 use crate::query::complete::Wanted;
 use crate::server::base::uri;
@@ -11,7 +12,8 @@ use serde_json::{Map, Value, json};
 const SCHEME: &str = "cograph://";
 /// The text that all answers are.
 pub(super) const MIME_TYPE: &str = "text/plain";
-/// Bytes of an address that are looked at: a path of 1,024 bytes with every byte escaped, and what stands before it.
+/// Bytes of an address that are looked at: a path of 1,024 bytes with every byte escaped, and what
+/// stands before it.
 pub(in crate::server) const MOST_BYTES: usize = 4096;
 
 /// The one resource that needs no name.
@@ -32,13 +34,15 @@ pub(super) struct Template {
     parameter: &'static str,
 }
 
-/// The templates, in the order in which they are listed. Paths and names of symbols have slashes and colons that people want
-/// to read, so the variable is expanded without escaping them; escaped ones are understood as well.
+/// The templates, in the order in which they are listed. Paths and names of symbols have slashes
+/// and colons that people want to read, so the variable is expanded without escaping them; escaped
+/// ones are understood as well.
 pub(super) static TEMPLATES: [Template; 2] = [
     Template {
         name: "outline",
         title: "Outline of a file or directory",
-        about: "The symbols of a file with signatures and lines, or the files of a directory: what the tool `outline` answers.",
+        about: "The symbols of a file with signatures and lines, or the files of a directory: what \
+                the tool `outline` answers.",
         variable: "path",
         wanted: Wanted::Path,
         tool: &outline::TOOL,
@@ -47,7 +51,8 @@ pub(super) static TEMPLATES: [Template; 2] = [
     Template {
         name: "symbol",
         title: "Source of a symbol",
-        about: "The source of a symbol, named `path::Container.name` or by any suffix that means one: what the tool `show` answers.",
+        about: "The source of a symbol, named `path::Container.name` or by any suffix that means \
+                one: what the tool `show` answers.",
         variable: "name",
         wanted: Wanted::Symbol,
         tool: &show::TOOL,
@@ -86,7 +91,8 @@ pub(in crate::server) fn listing() -> Value {
         "uri": format!("{SCHEME}{OVERVIEW}"),
         "name": OVERVIEW,
         "title": overview::TOOL.title,
-        "description": "Languages, modules and their dependencies, entry points, hot spots: what the tool `overview` answers.",
+        "description": "Languages, modules and their dependencies, entry points, hot spots: what \
+                        the tool `overview` answers.",
         "mimeType": MIME_TYPE,
     }])
 }
@@ -143,7 +149,8 @@ fn asked(tool: &'static Tool, budget: u64, argument: Option<(&str, String)>) -> 
     }
 }
 
-/// Names are looked up in the index and nowhere else; but one that points out of the repository is not even looked up.
+/// Names are looked up in the index and nowhere else; but one that points out of the repository is
+/// not even looked up.
 fn stays_inside(value: &str) -> bool {
     !value.starts_with('/') && value.split('/').all(|part| part != "..")
 }

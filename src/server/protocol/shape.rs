@@ -1,5 +1,5 @@
-//! What answers look like in each era: results with what the era adds to them, and how the outcome of a call becomes a
-//! result or an error of the protocol.
+//! What answers look like in each era: results with what the era adds to them, and how the outcome
+//! of a call becomes a result or an error of the protocol.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::server::base::escape::SafeLine;
@@ -12,7 +12,8 @@ use crate::server::protocol::subscriptions;
 use crate::server::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
-/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the process.
+/// How long a client may keep a list, in milliseconds. The lists are fixed for the life of the
+/// process.
 const LIST_TTL_MS: u64 = 3_600_000;
 
 /// What the answer of a call is made into.
@@ -20,7 +21,8 @@ const LIST_TTL_MS: u64 = 3_600_000;
 pub(in crate::server) enum Purpose {
     /// The result of a tool. A tool that fails is a result too: the model reads it.
     Tool,
-    /// The same for a client that is this program too: with the outcome, of which it makes what it was asked for.
+    /// The same for a client that is this program too: with the outcome, of which it makes what it
+    /// was asked for.
     Peer,
     /// The contents of the resource at this address. What fails is an error of the protocol.
     Resource(String),

@@ -1,5 +1,6 @@
-//! Changes that a client wants to hear of, and the notifications that it gets when they happen. What can change are the
-//! resources, and the list of tools where others' tools are in it: that of prompts is fixed. Pure: it makes the bytes, it sends nothing.
+//! Changes that a client wants to hear of, and the notifications that it gets when they happen.
+//! What can change are the resources, and the list of tools where others' tools are in it: that of
+//! prompts is fixed. Pure: it makes the bytes, it sends nothing.
 
 use super::resources;
 use crate::server::jsonrpc::message::RequestId;
@@ -10,7 +11,8 @@ use std::collections::BTreeSet;
 /// Addresses that one client may follow in one subscription.
 pub(in crate::server) const MOST_ADDRESSES: usize = 256;
 
-/// What the stateless era marks every notification of a subscription with: the id of the request that opened it.
+/// What the stateless era marks every notification of a subscription with: the id of the request
+/// that opened it.
 const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The changes that one subscription is about.
@@ -30,7 +32,8 @@ impl WantedChanges {
         Self { list: true, tools: true, addresses: BTreeSet::new() }
     }
 
-    /// What a client asks for that can choose, as far as it can be had. What is missing from `to_json` will never come.
+    /// What a client asks for that can choose, as far as it can be had. What is missing from
+    /// `to_json` will never come.
     pub(in crate::server) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
         let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
@@ -74,8 +77,8 @@ impl WantedChanges {
         self.addresses.remove(address);
     }
 
-    /// What to send when there is a new generation. Which files it concerns is not looked at: a notification says that
-    /// something may have changed, and reading it again is cheap.
+    /// What to send when there is a new generation. Which files it concerns is not looked at: a
+    /// notification says that something may have changed, and reading it again is cheap.
     pub(in crate::server) fn notifications(
         &self,
         subscription: Option<&RequestId>,
@@ -125,7 +128,8 @@ mod tests {
     fn only_what_can_be_had_is_promised_and_sent() {
         let asked = json!({"notifications": {
             "toolsListChanged": true, "promptsListChanged": true, "resourcesListChanged": true,
-            "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///x", 5],
+            "resourceSubscriptions": ["cograph://overview", "cograph://outline/../x", "file:///\
+                x", 5],
         }});
         let wanted = WantedChanges::asked(asked.as_object().expect("it is an object"), false);
         assert_eq!(

@@ -1,9 +1,10 @@
-//! Several upstreams behind one client. A question of ours goes to all that are this program too, at the same time, and the
-//! answers come back one below the other, each under the name of its upstream; tools of other programs are listed under the
-//! names of theirs.
+//! Several upstreams behind one client. A question of ours goes to all that are this program too,
+//! at the same time, and the answers come back one below the other, each under the name of its
+//! upstream; tools of other programs are listed under the names of theirs.
 //!
-//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a model, `answers` puts answers
-//! together. Whatever an upstream says is escaped and bounded before it is passed on.
+//! `registry` keeps the upstreams and their connections, `tools` makes what they list fit for a
+//! model, `answers` puts answers together. Whatever an upstream says is escaped and bounded before
+//! it is passed on.
 
 mod answers;
 pub(in crate::server) mod registry;
@@ -173,7 +174,8 @@ impl Federation {
         let on_change = move || drop(events.blocking_send(Event::ToolsChanged));
         let registry = Registry::new(Box::new(dial), Box::new(on_change));
         for (name, target) in upstreams.0 {
-            // What can be wrong with names was looked at: this is the system that has no thread left.
+            // What can be wrong with names was looked at: this is the system that has no thread
+            // left.
             if let Err(error) = registry.add(&name, target) {
                 tracing::error!(%error, "an upstream is left out");
             }
@@ -356,7 +358,8 @@ impl Caller for OneOfSeveral<'_> {
     }
 }
 
-/// Asks upstreams at the same time. Those that have not answered some time after the first one are not waited for.
+/// Asks upstreams at the same time. Those that have not answered some time after the first one are
+/// not waited for.
 fn ask_all(
     asked: &[(Name, Arc<Serving>)],
     question: &UpstreamQuestion,

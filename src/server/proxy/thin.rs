@@ -1,5 +1,6 @@
-//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer passed back. What can be
-//! answered without a repository the dispatcher answers by itself, whether the runtime is there or not.
+//! The tools of a client that owns nothing: every call is passed on to a runtime and its answer
+//! passed back. What can be answered without a repository the dispatcher answers by itself, whether
+//! the runtime is there or not.
 
 use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
 use crate::faults;
@@ -85,7 +86,8 @@ impl ClientRoots {
         changed
     }
 
-    /// Waits until the client has said what it works on, if it was asked, or the time for that is over.
+    /// Waits until the client has said what it works on, if it was asked, or the time for that is
+    /// over.
     pub(in crate::server) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
@@ -140,8 +142,8 @@ impl Thin {
         let _ = self.upstream.answers(&CancelToken::new());
     }
 
-    /// What serves the next call in place of the runtime. It is decided at the first call and when a runtime goes, and then
-    /// stays so: a session does not change sides while it has one.
+    /// What serves the next call in place of the runtime. It is decided at the first call and when
+    /// a runtime goes, and then stays so: a session does not change sides while it has one.
     fn instead(&self, host: &dyn Host) -> Option<&Arc<dyn Tools>> {
         let embedded = self.embedded.as_ref()?;
         if !self.place.state().is_embedded {
@@ -313,7 +315,8 @@ mod tests {
             "content": [{"type": "text", "text": "a\u{1b}[31m\r\n\tb"}, {"type": "image", "data": "x"}, {"type": "text", "text": "c"}],
             "structuredContent": {"k\u{202e}": ["\u{200b}", 1]},
             "isError": true,
-            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: indexing: parse 1 of 2 files"},
+            "_meta": {"cograph": "missing", "sanitized": 2, "stale": "1 file\u{1b} pending: \
+                indexing: parse 1 of 2 files"},
         });
         let reply = reply(&hostile);
         assert_eq!(reply.text, "a\\u{1b}[31m\\u{d}\n\tb\nc");

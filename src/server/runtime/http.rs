@@ -1,7 +1,8 @@
-//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends sessions by DELETE. Behind it are the same
-//! sessions as behind the socket; a request of the stateless era is a session of one request. Checks who may come (`guard`),
-//! reads what they send within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows nothing of what
-//! they say.
+//! Clients over HTTP: one address that takes messages by POST, gives streams by GET and ends
+//! sessions by DELETE. Behind it are the same sessions as behind the socket; a request of the
+//! stateless era is a session of one request. Checks who may come (`guard`), reads what they send
+//! within a budget (`body`), then moves messages between requests and sessions (`bridge`); knows
+//! nothing of what they say.
 
 pub(in crate::server) mod body;
 pub(in crate::server) mod bridge;
@@ -36,11 +37,13 @@ use tokio::sync::Semaphore;
 const ENDPOINT: &str = "/mcp";
 /// Connections that may be open at once.
 pub(in crate::server) const MOST_CONNECTIONS: usize = 512;
-/// How long a client may take for the head of a request, for its body, and to read any of a stream that waits for it.
+/// How long a client may take for the head of a request, for its body, and to read any of a stream
+/// that waits for it.
 pub(in crate::server) const READ: Duration = Duration::from_secs(30);
 /// A session without a request or an open stream for so long is ended.
 pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
-/// The same for a session whose client has closed its stream, or has not come back after its first message.
+/// The same for a session whose client has closed its stream, or has not come back after its first
+/// message.
 pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
 /// How long a new client waits for the end of a session that gives way to its own.
 const GIVE_WAY: Duration = Duration::from_secs(1);
@@ -177,7 +180,8 @@ impl Http {
                     );
                     Err(Box::new(refusal(StatusCode::BAD_REQUEST, None, error)))
                 }
-                // Without a session it is about nothing: there is no request to cancel and no question that it answers.
+                // Without a session it is about nothing: there is no request to cancel and no
+                // question that it answers.
                 _ => Ok(plain(StatusCode::ACCEPTED, "")),
             };
         }
@@ -239,8 +243,8 @@ impl Http {
         Bridge::begin(&self.sessions).map_err(|error| Box::new(busy(&error)))
     }
 
-    /// Ends the session that has been idle longest, first of those whose client has gone as far as can be told; a client that has only
-    /// been silent for a moment keeps its own.
+    /// Ends the session that has been idle longest, first of those whose client has gone as far as
+    /// can be told; a client that has only been silent for a moment keeps its own.
     fn make_room(&self) {
         let now = Instant::now();
         let mut open = self.open();
@@ -292,7 +296,8 @@ async fn deliver(delivery: Option<Delivery>, streams: bool, whole: Option<Arc<Br
     }
 }
 
-/// A stream of events until the last message of a delivery. When the client leaves, `whole` goes with it.
+/// A stream of events until the last message of a delivery. When the client leaves, `whole` goes
+/// with it.
 fn stream(first: Option<Vec<u8>>, mut delivery: Delivery, whole: Option<Arc<Bridge>>) -> Answer {
     let (mut sender, body) = Channel::<Bytes, Infallible>::new(16);
     tokio::spawn(async move {

@@ -1,5 +1,5 @@
-//! The sessions of a runtime: how one begins, how many there may be, how all of them end. Each runs on a thread of its own and
-//! leaves the table by itself.
+//! The sessions of a runtime: how one begins, how many there may be, how all of them end. Each runs
+//! on a thread of its own and leaves the table by itself.
 
 use crate::faults;
 use crate::server::base::allocator;
@@ -24,7 +24,8 @@ use tokio::sync::mpsc::Sender;
 
 /// Sessions that may be open at once.
 pub(in crate::server) const MOST_SESSIONS: usize = 256;
-/// Those of them that clients over HTTP may have: the rest is for the socket, whose clients say when they leave.
+/// Those of them that clients over HTTP may have: the rest is for the socket, whose clients say
+/// when they leave.
 pub(in crate::server) const MOST_OVER_HTTP: usize = 192;
 
 /// See the module. Clones are the same sessions.
@@ -111,8 +112,8 @@ impl Sessions {
         over_http < MOST_OVER_HTTP && open.sessions.len() < MOST_SESSIONS
     }
 
-    /// Waits until there is room for one more client over HTTP, no longer than this. If there is none, `make_room` is called once to end
-    /// a session.
+    /// Waits until there is room for one more client over HTTP, no longer than this. If there is
+    /// none, `make_room` is called once to end a session.
     pub(super) async fn room_over_http(&self, at_most: Duration, make_room: impl FnOnce()) {
         let mut make_room = Some(make_room);
         let until = tokio::time::Instant::now() + at_most;
@@ -148,7 +149,8 @@ impl Sessions {
             std::thread::Builder::new().name(format!("session-{number}")).spawn(move || {
                 allocator::share_arena();
                 own.run(session, Stream { input, output }, over);
-                // The threads that read and write end with the stream; one that is shut down already has ended.
+                // The threads that read and write end with the stream; one that is shut down
+                // already has ended.
                 let _ = stream.shutdown(Shutdown::Both);
                 own.leave(number);
             });

@@ -1,6 +1,7 @@
-//! The place of a runtime: its socket in a directory of the user's, and the lock that only one process holds. The lock decides
-//! who may remove a socket that a dead process has left; the system releases it with the process, however that ends. Next to the socket
-//! is the token that clients over HTTP show, if none was given: who can read the one can use the other.
+//! The place of a runtime: its socket in a directory of the user's, and the lock that only one
+//! process holds. The lock decides who may remove a socket that a dead process has left; the system
+//! releases it with the process, however that ends. Next to the socket is the token that clients
+//! over HTTP show, if none was given: who can read the one can use the other.
 
 use super::{BearerToken, ServeError};
 use crate::faults::{Fault, planted};
@@ -42,7 +43,8 @@ impl SocketPlace {
 const TOKEN_BYTES: usize = 1 << 10;
 
 impl SocketPlace {
-    /// The token of this place and its file. It stays from one start to the next, so that clients that have it go on.
+    /// The token of this place and its file. It stays from one start to the next, so that clients
+    /// that have it go on.
     pub(super) fn token(&self) -> Result<(BearerToken, PathBuf), ServeError> {
         let mut path = OsString::from(&self.socket);
         path.push(".token");

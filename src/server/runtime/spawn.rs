@@ -1,4 +1,5 @@
-//! Starts the runtime that a client needs, when there is none: a process that belongs to nobody and ends by itself.
+//! Starts the runtime that a client needs, when there is none: a process that belongs to nobody and
+//! ends by itself.
 
 use crate::config::WorkerCommand;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,8 +11,8 @@ use std::process::{Command, Stdio};
 /// How long a runtime may take until it listens, in seconds.
 const START: i64 = 5;
 
-/// Sees to it that a runtime listens at the socket, or says why there is none. Several clients may do so at once: one of their
-/// runtimes gets the place, the others end.
+/// Sees to it that a runtime listens at the socket, or says why there is none. Several clients may
+/// do so at once: one of their runtimes gets the place, the others end.
 pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
     if UnixStream::connect(socket).is_ok() {
         return Ok(());

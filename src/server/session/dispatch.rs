@@ -1,6 +1,6 @@
-//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never waits for any of it to be
-//! worked on. What can be answered at once is answered here; tools run on threads of their own (`calls`). It owns every
-//! table, so nothing here needs a lock.
+//! The dispatcher: one task that takes what arrives (messages, results, signals, time) and never
+//! waits for any of it to be worked on. What can be answered at once is answered here; tools run on
+//! threads of their own (`calls`). It owns every table, so nothing here needs a lock.
 
 mod calls;
 pub(in crate::server) mod notices;
@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::MissedTickBehavior;
 
-/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two programs which
-/// complain about each other's complaints come to rest.
+/// Complaints about unreadable lines that are answered in one second; more are ignored, so that two
+/// programs which complain about each other's complaints come to rest.
 const COMPLAINTS_PER_SECOND: u32 = 10;
 
 /// What other threads tell the dispatcher.
@@ -92,7 +92,8 @@ pub(super) struct Dispatcher {
     tools_untold: bool,
     roots: Roots,
     input: Receiver<Input>,
-    /// What was read and waits for room in the output. Nothing more is taken from the input before it is empty.
+    /// What was read and waits for room in the output. Nothing more is taken from the input before
+    /// it is empty.
     unread: VecDeque<Piece>,
     events: Receiver<Event>,
     /// For the threads of calls.
@@ -164,7 +165,8 @@ impl Dispatcher {
         }
     }
 
-    /// Serves until there is a reason to end, then answers what is still in flight and has everything written.
+    /// Serves until there is a reason to end, then answers what is still in flight and has
+    /// everything written.
     pub(in crate::server) async fn run(mut self) -> Ending {
         let ending = self.serve().await;
         tracing::debug!(?ending, in_flight = self.requests.len(), "ending");
@@ -181,7 +183,8 @@ impl Dispatcher {
         let mut housekeeping = tokio::time::interval(self.limits.housekeeping);
         housekeeping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // One read can hold a thousand requests: each waits until the answers to those before it have room.
+            // One read can hold a thousand requests: each waits until the answers to those before
+            // it have room.
             while self.output.has_room()
                 && let Some(piece) = self.unread.pop_front()
             {
@@ -311,7 +314,8 @@ impl Dispatcher {
     fn on_request(&mut self, request: Request, batch: Option<BatchId>) {
         let Request { id, method, params } = request;
         if batch.is_some() && self.requests.batched_bytes() >= self.limits.output_bytes {
-            let why = "the answers that wait for the rest of their arrays are too large together: send fewer in one";
+            let why = "the answers that wait for the rest of their arrays are too large together: \
+                       send fewer in one";
             self.refuse(Some(&id), batch, RpcError::new(INTERNAL_ERROR, why));
             return;
         }

@@ -1,4 +1,5 @@
-//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing else does.
+//! What ends the process: signals, a parent that is gone, and a watchdog for the case that nothing
+//! else does.
 
 use crate::faults::{Fault, planted};
 use crate::model::cancel::CancelToken;
@@ -9,8 +10,8 @@ use std::io;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event `end`, and starts the watchdog; the second
-/// ends the process at once.
+/// Starts the thread that waits for signals. The first one asks the dispatcher to end, by the event
+/// `end`, and starts the watchdog; the second ends the process at once.
 pub(in crate::server) fn on_signal<E: Send + 'static>(
     events: Sender<E>,
     end: fn() -> E,
@@ -39,7 +40,8 @@ pub(in crate::server) fn on_signal<E: Send + 'static>(
     Ok(())
 }
 
-/// Leaves the session of the process that started this one, and its directory: neither is to end with the other.
+/// Leaves the session of the process that started this one, and its directory: neither is to end
+/// with the other.
 pub(in crate::server) fn detach() {
     // Either fails only where there is nothing to leave.
     let _ = rustix::process::setsid();
@@ -81,8 +83,8 @@ impl Parent {
         Self(None)
     }
 
-    /// Whether it has ended, so that this process belongs to somebody else. A client that dies while another process holds
-    /// its end of our input open is seen by nothing else.
+    /// Whether it has ended, so that this process belongs to somebody else. A client that dies
+    /// while another process holds its end of our input open is seen by nothing else.
     pub(in crate::server) fn is_gone(&self) -> bool {
         self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }

@@ -1,10 +1,12 @@
-//! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence that says how to do it right.
+//! Arguments of a call, checked against the tool's parameter table. A mistake becomes one sentence
+//! that says how to do it right.
 
 use crate::server::base::escape::SafeLine;
 use crate::server::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
 
-/// Arguments that fit their tool: every one is declared, of the right shape and in range, and every required one is there.
+/// Arguments that fit their tool: every one is declared, of the right shape and in range, and every
+/// required one is there.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments(Vec<(&'static str, Argument)>);
 
@@ -98,7 +100,8 @@ impl Arguments {
         matches!(self.get(name), Some(Argument::Flag(true)))
     }
 
-    /// Everything that a caller wrote freely: no words from a list, and not which repository is meant.
+    /// Everything that a caller wrote freely: no words from a list, and not which repository is
+    /// meant.
     pub(super) fn free_texts(&self, tool: &'static Tool) -> impl Iterator<Item = &str> {
         let is_free = |parameter: &&Parameter| match parameter.shape {
             Shape::Text { .. } => parameter.name != "root",
@@ -118,8 +121,8 @@ impl Arguments {
     }
 }
 
-/// Reads one value. Numbers and flags may come as text, and a list of one as its only item: callers do that, and the
-/// meaning is beyond doubt.
+/// Reads one value. Numbers and flags may come as text, and a list of one as its only item: callers
+/// do that, and the meaning is beyond doubt.
 fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
     match (parameter.shape, value) {
         (Shape::Text { most }, Value::String(text)) => bounded(text, most).map(Argument::Text),
@@ -201,7 +204,8 @@ fn unknown(tool: &'static Tool, name: &str) -> String {
     )
 }
 
-/// How far a name is from a parameter: 0 for one of its other names, 1 if one contains the other, else letters to change.
+/// How far a name is from a parameter: 0 for one of its other names, 1 if one contains the other,
+/// else letters to change.
 fn distance(name: &str, parameter: &Parameter) -> usize {
     let name = name.to_lowercase().replace('-', "_");
     if parameter.also.contains(&name.as_str()) {

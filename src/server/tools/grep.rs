@@ -10,7 +10,8 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, MOST_OFFSET, Parameter, Shape, 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "grep",
     title: "Search text",
-    about: "Search text or a regular expression in all indexed files as they are now; hits come with the symbol around them and exact totals.",
+    about: "Search text or a regular expression in all indexed files as they are now; hits come \
+            with the symbol around them and exact totals.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[

@@ -10,8 +10,9 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "overview",
     title: "Overview of the repository",
-    about: "The architecture of the repository or a directory: languages, modules and what they depend on, entry points, \
-        most used symbols, cycles. Use when the code is new to you.",
+    about: "The architecture of the repository or a directory: languages, modules and what they \
+            depend on, entry points, \
+            most used symbols, cycles. Use when the code is new to you.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[

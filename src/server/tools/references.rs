@@ -15,7 +15,8 @@ use crate::store::SymbolKey;
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "references",
     title: "Find references",
-    about: "Every place that uses a symbol, by file and kind, and what overrides, implements or derives from it. Use before a change.",
+    about: "Every place that uses a symbol, by file and kind, and what overrides, implements or \
+            derives from it. Use before a change.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[

@@ -19,7 +19,8 @@ const MODES: &[(&str, SearchMode)] = &[
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "search",
     title: "Find symbols",
-    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and typing errors. Ranked.",
+    about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
+            typing errors. Ranked.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
     own: &[

@@ -41,7 +41,8 @@ fn run(arguments: &Arguments, ground: &Ground<'_>) -> Result<Box<dyn Answer>, Qu
     };
     let result = query::show(ground.snapshot, ground.files, &params, ground.cancel)?;
     match &result.items[..] {
-        // The failure of one of several does not touch the others; alone it is the failure of the call.
+        // The failure of one of several does not touch the others; alone it is the failure of the
+        // call.
         [item] if let Err(error) = &item.outcome => Err(error.clone()),
         _ => Ok(Box::new(result)),
     }

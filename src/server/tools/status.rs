@@ -10,7 +10,8 @@ use crate::server::tools::tool::{CONTROL_DEADLINE, Tool};
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "status",
     title: "State of the index",
-    about: "How complete and how fresh the index is: files and symbols by language, share of references resolved, what was skipped and why.",
+    about: "How complete and how fresh the index is: files and symbols by language, share of \
+            references resolved, what was skipped and why.",
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
     own: &[],

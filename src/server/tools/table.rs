@@ -1,5 +1,6 @@
-//! The table of tools. Everything that anybody is told about a tool comes from here: the list that clients get, the check of
-//! arguments, admission and deadlines, the command line. It is complete before any repository is looked at.
+//! The table of tools. Everything that anybody is told about a tool comes from here: the list that
+//! clients get, the check of arguments, admission and deadlines, the command line. It is complete
+//! before any repository is looked at.
 
 use super::tool::Tool;
 use crate::server::base::escape::SafeLine;
@@ -7,11 +8,17 @@ use crate::server::tools::{self};
 use serde_json::Value;
 
 /// What a model is told when it meets the server: when to use which tool.
-pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: definitions, calls, every reference. \
-Ask it before reading or grepping. Start with `explore` (words or names: source, connections, tests in one answer). \
-`search` finds symbols, `show` prints source, `outline` lists a file or directory, `trace` gives callers, callees or the path between \
-two symbols, `references` every use before a change, `overview` the architecture, `grep` text with the symbol around it. \
-Name symbols `name`, `Class.method` or `path::name`. Counts are exact; certain and possible uses are apart. More room: `budget`.";
+pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: \
+                                definitions, calls, every reference. \
+                                Ask it before reading or grepping. Start with `explore` (words or \
+                                names: source, connections, tests in one answer). \
+                                `search` finds symbols, `show` prints source, `outline` lists a \
+                                file or directory, `trace` gives callers, callees or the path \
+                                between \
+                                two symbols, `references` every use before a change, `overview` \
+                                the architecture, `grep` text with the symbol around it. \
+                                Name symbols `name`, `Class.method` or `path::name`. Counts are \
+                                exact; certain and possible uses are apart. More room: `budget`.";
 
 /// The tools, in the order in which they are listed.
 pub static TOOLS: [&Tool; 10] = [

@@ -5,7 +5,8 @@ use crate::server::jsonrpc::admission::Class;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// How large an answer may be, in tokens, unless the caller says otherwise. A token is taken as four bytes.
+/// How large an answer may be, in tokens, unless the caller says otherwise. A token is taken as
+/// four bytes.
 pub const DEFAULT_BUDGET: u64 = 2000;
 
 /// The largest answer that may be asked for: clients move longer ones out of the model's sight.
@@ -29,8 +30,9 @@ pub struct Tool {
     pub deadline: Duration,
     /// Its parameters, without those that every tool has.
     pub own: &'static [Parameter],
-    /// The shape of the answer for programs. A tool that has one must always give it, and hosts show the model that form in
-    /// place of the text: so only a tool has one whose answer is a table anyway.
+    /// The shape of the answer for programs. A tool that has one must always give it, and hosts
+    /// show the model that form in place of the text: so only a tool has one whose answer is a
+    /// table anyway.
     pub(in crate::server) output: Option<fn() -> Value>,
     /// What it does.
     pub(in crate::server) handler: Handler,

@@ -12,38 +12,36 @@ use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use crate::store::SymbolKey;
 
-pub(in crate::server) static TOOL: Tool = Tool {
-    name: "trace",
-    title: "Trace calls",
-    about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the line of every call. \
-        Overrides and implementations are followed. In a list `…/` is the directory of the first line's path, `.name` has the \
-        container of the name before, or of the file's name.",
-    class: Class::Heavy,
-    deadline: HEAVY_DEADLINE,
-    own: &[
-        Parameter::new("symbol", Shape::Text { most: 1024 }, "Where to start").required().also(&[
-            "name",
-            "from",
-            "function",
-            "symbol_name",
-            "query",
-            "target",
-        ]),
-        Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
-        Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol")
-            .also(&["end", "destination"]),
-        Parameter::new(
-            "depth",
-            Shape::Integer { least: 1, most: 50 },
-            "Steps, default 1; with `to` 12",
-        )
-        .also(&["levels", "max_depth", "hops"]),
-        super::CERTAINTY,
-        super::TESTS,
-    ],
-    output: None,
-    handler: RUN,
-};
+pub(in crate::server) static TOOL: Tool =
+    Tool {
+        name: "trace",
+        title: "Trace calls",
+        about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the \
+            line of every call. \
+            Overrides and implementations are followed. In a list `…/` is the directory of the \
+            first line's path, `.name` has the \
+            container of the name before, or of the file's name.",
+        class: Class::Heavy,
+        deadline: HEAVY_DEADLINE,
+        own: &[
+            Parameter::new("symbol", Shape::Text { most: 1024 }, "Where to start")
+                .required()
+                .also(&["name", "from", "function", "symbol_name", "query", "target"]),
+            Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
+            Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol")
+                .also(&["end", "destination"]),
+            Parameter::new(
+                "depth",
+                Shape::Integer { least: 1, most: 50 },
+                "Steps, default 1; with `to` 12",
+            )
+            .also(&["levels", "max_depth", "hops"]),
+            super::CERTAINTY,
+            super::TESTS,
+        ],
+        output: None,
+        handler: RUN,
+    };
 
 /// Longest path that is looked for unless the caller says otherwise.
 const PATH_DEPTH: u32 = 12;

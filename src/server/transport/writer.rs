@@ -1,5 +1,6 @@
-//! The thread that writes the output of a session: whole messages, one after the other, nothing else. A client that does not read
-//! stops this thread only; `Output` tells the dispatcher how much is waiting.
+//! The thread that writes the output of a session: whole messages, one after the other, nothing
+//! else. A client that does not read stops this thread only; `Output` tells the dispatcher how much
+//! is waiting.
 
 use super::stdio::{is_abandoned, wait_until_ready};
 use crate::faults::{Fault, planted};
@@ -13,11 +14,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather short messages.
+/// Bytes given to one `write`: small enough to see that a slow client makes progress, and to gather
+/// short messages.
 const WRITE_BYTES: usize = 64 << 10;
 
-/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher, which takes nothing from the
-/// input while `has_room` is false.
+/// The dispatcher's end: takes messages, never blocks. The queue is bounded by the dispatcher,
+/// which takes nothing from the input while `has_room` is false.
 #[derive(Debug)]
 pub(in crate::server) struct Output {
     shared: Arc<SharedOutput>,
@@ -95,7 +97,8 @@ impl Output {
         self.shared.state().broken
     }
 
-    /// Whether nobody can read what would be written, though nothing was written since and has failed.
+    /// Whether nobody can read what would be written, though nothing was written since and has
+    /// failed.
     pub(in crate::server) fn is_abandoned(&self) -> bool {
         is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
@@ -105,7 +108,8 @@ impl Output {
         self.shared.room.notified().await;
     }
 
-    /// No more messages: waits until everything is written. Gives up when the client has read nothing for `stall`.
+    /// No more messages: waits until everything is written. Gives up when the client has read
+    /// nothing for `stall`.
     pub(in crate::server) fn finish(self, stall: Duration) {
         if planted(Fault::NoFlush) {
             return;

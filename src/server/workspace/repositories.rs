@@ -1,6 +1,7 @@
-//! Which repository a call means, and its store: open and compared with the files if there is one, being built if there is
-//! none. Stores, watches and index runs are shared by all sessions of a process (`shared`). Index runs belong to `index::Jobs`
-//! and outlive the call that started them while a session wants them (`wanted`).
+//! Which repository a call means, and its store: open and compared with the files if there is one,
+//! being built if there is none. Stores, watches and index runs are shared by all sessions of a
+//! process (`shared`). Index runs belong to `index::Jobs` and outlive the call that started them
+//! while a session wants them (`wanted`).
 
 mod about;
 mod chosen;
@@ -59,7 +60,8 @@ pub struct Repositories {
     shared: Arc<Shared>,
     /// Who wants a run, among all sessions.
     session: u64,
-    /// The roots that an answer has named; none where whoever asks has chosen it at the same moment.
+    /// The roots that an answer has named; none where whoever asks has chosen it at the same
+    /// moment.
     named: Option<Mutex<BTreeSet<PathBuf>>>,
 }
 
@@ -88,8 +90,8 @@ struct Question<'q> {
 
 /// What came of waiting for a run.
 enum Awaited {
-    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is the state of the store that it has found or
-    /// made.
+    /// It was asked for then, perhaps for other changes than these (`is_for_these`), and this is
+    /// the state of the store that it has found or made.
     Done { begun: Instant, is_for_these: bool, store: Identity },
     /// It goes on.
     Working(SoFar),
@@ -140,7 +142,8 @@ impl Repositories {
         repositories
     }
 
-    /// For a session, with somebody who is told when the repository of calls that name none has a new generation.
+    /// For a session, with somebody who is told when the repository of calls that name none has a
+    /// new generation.
     pub(in crate::server) fn of(
         shared: &Arc<Shared>,
         reach: Reach,
@@ -173,14 +176,15 @@ impl Repositories {
         self.chosen.set_root(root);
     }
 
-    /// What the client works on. True if that may be another repository than the one of earlier answers.
+    /// What the client works on. True if that may be another repository than the one of earlier
+    /// answers.
     pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         self.chosen.set_client(directories)
     }
 
-    /// Opens the repository that `root` names, or the default one. Starts and awaits an index run if it has no store, or one
-    /// that does not reflect the files; `waits` says whether the caller can wait for more than the start of it, and `about` what
-    /// is taken in first.
+    /// Opens the repository that `root` names, or the default one. Starts and awaits an index run
+    /// if it has no store, or one that does not reflect the files; `waits` says whether the caller
+    /// can wait for more than the start of it, and `about` what is taken in first.
     pub(in crate::server) fn open(
         &self,
         root: Option<&str>,
@@ -220,8 +224,9 @@ impl Repositories {
         }
     }
 
-    /// The store of the repository of calls that name none, for those who read it as a whole: it reflects the files as they are,
-    /// or there is none, because what it misses could not be said beside what it has.
+    /// The store of the repository of calls that name none, for those who read it as a whole: it
+    /// reflects the files as they are, or there is none, because what it misses could not be said
+    /// beside what it has.
     pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
         match self.open(None, true, &About::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
@@ -286,7 +291,8 @@ impl Repositories {
         Ok(ready(snapshot, files, behind, extent))
     }
 
-    /// The store with the files as they are taken in, as far as that is done in time; else also what it misses.
+    /// The store with the files as they are taken in, as far as that is done in time; else also
+    /// what it misses.
     fn up_to_date(
         &self,
         location: &Location,
@@ -310,14 +316,15 @@ impl Repositories {
                 return Ok((snapshot, None, extent));
             }
             drop(snapshot);
-            // What the question is about comes first, and the rest by itself: there may be no time to wait for that.
+            // What the question is about comes first, and the rest by itself: there may be no time
+            // to wait for that.
             let (now, then) = match about.split(&changes, files) {
                 Some((now, then)) => (now, Some(then)),
                 None => (changes.clone(), None),
             };
             let in_parts = then.is_some();
-            // The store at hand still answers, with the run under way or after one that failed, and says what it misses.
-            // Those who come later do not wait all over again.
+            // The store at hand still answers, with the run under way or after one that failed, and
+            // says what it misses. Those who come later do not wait all over again.
             let wait = Wait { patience, from_first: true, of_session, changes: Some(now), then };
             let awaited = self.await_index(location, &wait, host);
             snapshot = self.snapshot(location, host.cancel())?;
@@ -328,7 +335,8 @@ impl Repositories {
                         return Ok((snapshot, None, extent));
                     }
                 }
-                // A run that others have started may have looked at a file before it changed, or at other files.
+                // A run that others have started may have looked at a file before it changed, or at
+                // other files.
                 Ok(Awaited::Done { .. }) if Instant::now() < until => {}
                 Ok(awaited) => {
                     let cause = Cause::Pending(match awaited {
@@ -348,8 +356,8 @@ impl Repositories {
         }
     }
 
-    /// Whether files have changed unreported that an answer rests on, where not every file is looked at for it. They are known to the
-    /// next question.
+    /// Whether files have changed unreported that an answer rests on, where not every file is
+    /// looked at for it. They are known to the next question.
     pub(in crate::server) fn rests_on_changes(&self, opened: &Opened, host: &dyn Host) -> bool {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
@@ -514,7 +522,8 @@ impl SoFar {
     /// What a caller is told.
     pub(in crate::server) fn text(&self) -> String {
         format!(
-            "{} is being indexed for the first time ({}). The index goes on by itself: ask again in a moment. \
+            "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
+             in a moment. \
              Until then only reading and searching files directly can answer.",
             self.name, self.progress.message,
         )

@@ -1,5 +1,6 @@
-//! The directories that a client works on. A client of the older era that has such a list is asked for it when the first call
-//! needs it, and only the newest question counts. Looks at text only, never at the disk.
+//! The directories that a client works on. A client of the older era that has such a list is asked
+//! for it when the first call needs it, and only the newest question counts. Looks at text only,
+//! never at the disk.
 
 use crate::server::base::uri;
 use crate::server::jsonrpc::message::RequestId;
@@ -34,7 +35,8 @@ impl Roots {
         self.asked > 0
     }
 
-    /// Takes an answer: no directories if the client has no list. None if it answers nothing that is still of interest.
+    /// Takes an answer: no directories if the client has no list. None if it answers nothing that
+    /// is still of interest.
     pub(in crate::server) fn answered(
         &mut self,
         id: &RequestId,

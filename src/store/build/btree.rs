@@ -1,5 +1,5 @@
-//! One tree of a store file, table or index, filled in the order of its keys: each page is written once, when it is full, and
-//! none is read. Knows nothing of what the rows say.
+//! One tree of a store file, table or index, filled in the order of its keys: each page is written
+//! once, when it is full, and none is read. Knows nothing of what the rows say.
 
 use std::io;
 
@@ -60,7 +60,8 @@ impl Tree {
         if !self.levels[0].has_room(&cell) {
             let mut between = Vec::new();
             match self.shape {
-                // What stands above a table says where its pages end; a row of an index stands in one place only.
+                // What stands above a table says where its pages end; a row of an index stands in
+                // one place only.
                 Shape::Table => put_number(&mut between, self.last as u64),
                 Shape::Index => between = self.levels[0].take_last(),
             }
@@ -78,7 +79,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Says on a level that a page is full, and what stands between it and the next one, which there will be.
+    /// Says on a level that a page is full, and what stands between it and the next one, which
+    /// there will be.
     fn lift(
         &mut self,
         pages: &mut PageFile<'_>,
@@ -100,7 +102,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the pages that are not full. The file is a sound one only when all its trees are finished.
+    /// Writes the pages that are not full. The file is a sound one only when all its trees are
+    /// finished.
     pub(in crate::store) fn finish(mut self, pages: &mut PageFile<'_>) -> io::Result<()> {
         let top = self.levels.len() - 1;
         let mut below = None;
@@ -111,7 +114,8 @@ impl Tree {
     }
 }
 
-/// A page that is being filled: its head and where each cell begins from the front, the cells from the back.
+/// A page that is being filled: its head and where each cell begins from the front, the cells from
+/// the back.
 struct Node {
     bytes: Box<[u8; PAGE_BYTES]>,
     head: usize,
@@ -196,7 +200,8 @@ mod tests {
     use crate::store::build::page::put_row;
     use crate::store::build::row::row;
 
-    /// Around the lengths at which a row of a table or of an index goes on in pages of its own, and those pages are full.
+    /// Around the lengths at which a row of a table or of an index goes on in pages of its own, and
+    /// those pages are full.
     const LENGTHS: [usize; 16] =
         [0, 1, 60, 470, 489, 900, 985, 986, 987, 1_100, 4_040, 4_052, 4_060, 5_000, 8_600, 13_000];
     const NUMBERS: [i64; 14] = [

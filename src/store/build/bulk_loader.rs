@@ -1,5 +1,6 @@
-//! The rows of a new store: each table and each index is a tree that is filled in the order of its keys, page by page. The entries
-//! of an index are collected and sorted when all rows are there. The tables are those that SQLite has made from `schema`, empty.
+//! The rows of a new store: each table and each index is a tree that is filled in the order of its
+//! keys, page by page. The entries of an index are collected and sorted when all rows are there.
+//! The tables are those that SQLite has made from `schema`, empty.
 
 use std::fs::File;
 use std::io;
@@ -115,7 +116,8 @@ fn number(values: &[Value<'_>], column: usize) -> i64 {
     values[column].integer().expect("a key is a number")
 }
 
-/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller than 2^31, as keys are.
+/// An entry of an index over a number: it, and the rest of the row's key. All of them are smaller
+/// than 2^31, as keys are.
 type IndexEntry<const N: usize> = [i32; N];
 
 /// The entries of every index that `schema` names, in no order.
@@ -226,7 +228,8 @@ fn entry<const N: usize>(values: &[Value<'_>], columns: [usize; N]) -> IndexEntr
     })
 }
 
-/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the number that stands for the first of an entry.
+/// Sorts the entries of an index, if they are not in order yet, and writes them; `shown` gives the
+/// number that stands for the first of an entry.
 fn fill<const N: usize>(
     mut tree: Tree,
     mut entries: Vec<IndexEntry<N>>,

@@ -1,4 +1,5 @@
-//! The numbers that rows get, fixed before the first row is written: keys of names, symbols, sites and sets of candidates.
+//! The numbers that rows get, fixed before the first row is written: keys of names, symbols, sites
+//! and sets of candidates.
 //!
 //! Everything is numbered in the order of files, so that equal graphs give equal stores.
 
@@ -40,7 +41,8 @@ impl Outline {
 
 /// Every key of a store.
 pub(in crate::store) struct Numbering<'g> {
-    /// Names to add, with their keys. In a new store those of symbols come first, in the order of `blocks::order`.
+    /// Names to add, with their keys. In a new store those of symbols come first, in the order of
+    /// `blocks::order`.
     pub(in crate::store) names: Vec<(u32, &'g str)>,
     /// How many names symbols have.
     pub(in crate::store) symbol_names: usize,
@@ -74,7 +76,8 @@ impl Texts {
 }
 
 impl<'g> Numbering<'g> {
-    /// Numbers files and symbols, and the names of these. The error says which limit of the format is broken.
+    /// Numbers files and symbols, and the names of these. The error says which limit of the format
+    /// is broken.
     pub(in crate::store) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
         let Outline { symbol_names, references } = outline;
         let mut names: Vec<&'g str> = symbol_names.iter().map(|name| texts.name(name)).collect();
@@ -277,7 +280,8 @@ pub(super) struct SiteSpan {
     pub(in crate::store) len: u32,
 }
 
-/// The sites of one file that are stored, in order of place. Those that name a local value lead to no symbol and are left out.
+/// The sites of one file that are stored, in order of place. Those that name a local value lead to
+/// no symbol and are left out.
 pub(in crate::store) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
     /// The position of each among all sites of the file.

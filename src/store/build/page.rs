@@ -1,5 +1,5 @@
-//! The pages of a store file that is being made, and how a row stands in them: SQLite's file format as far as it takes to fill
-//! trees that SQLite has made empty. Knows nothing of tables.
+//! The pages of a store file that is being made, and how a row stands in them: SQLite's file format
+//! as far as it takes to fill trees that SQLite has made empty. Knows nothing of tables.
 
 use std::fs::File;
 use std::io;
@@ -126,8 +126,8 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, number: u64) {
     bytes.push(number as u8 & 0x7f);
 }
 
-/// Appends a row: the types of its values, then the values. Of a row with a number, which stands outside, nothing stands in place
-/// of the first column.
+/// Appends a row: the types of its values, then the values. Of a row with a number, which stands
+/// outside, nothing stands in place of the first column.
 pub(super) fn put_row(bytes: &mut Vec<u8>, has_number: bool, values: &[Value<'_>]) {
     let start = bytes.len();
     // The length of the types, their own included.
@@ -174,7 +174,8 @@ fn width(number: i64) -> (u8, usize) {
     }
 }
 
-/// Appends a row to what stands before it in its page, up to `most` bytes; a longer one goes on in pages of its own.
+/// Appends a row to what stands before it in its page, up to `most` bytes; a longer one goes on in
+/// pages of its own.
 pub(super) fn put_payload(
     cell: &mut Vec<u8>,
     row: &[u8],

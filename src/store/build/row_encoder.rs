@@ -1,4 +1,5 @@
-//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever takes the rows, they are the same.
+//! What the rows of a graph say: for each file what stands in it and where that leads. Whoever
+//! takes the rows, they are the same.
 
 use super::row::{Table, TakesRows, row};
 use crate::model::Verdict;
@@ -13,7 +14,8 @@ use crate::store::format::schema::file_flags;
 pub(in crate::store) struct RowWriter<R> {
     /// Takes the rows.
     pub(in crate::store) rows: R,
-    /// By key: how many symbols have a name, and how often the one that is used most is referred to. As far as it is wanted.
+    /// By key: how many symbols have a name, and how often the one that is used most is referred
+    /// to. As far as it is wanted.
     pub(in crate::store) figures: Vec<(u32, u32)>,
 }
 
@@ -127,7 +129,8 @@ impl<R: TakesRows> RowWriter<R> {
         Ok(sites.len())
     }
 
-    /// Writes the symbols of a file. `containers` has the types of members that are defined outside of their type's body.
+    /// Writes the symbols of a file. `containers` has the types of members that are defined outside
+    /// of their type's body.
     fn symbols(
         &mut self,
         numbering: &Numbering<'_>,

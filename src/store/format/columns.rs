@@ -1,4 +1,5 @@
-//! Values that share a column, or leave out what another column says: how they are written and read.
+//! Values that share a column, or leave out what another column says: how they are written and
+//! read.
 
 use std::borrow::Cow;
 

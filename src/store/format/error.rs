@@ -78,7 +78,8 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => StoreErrorKind::Full,
             Some(ErrorCode::NotADatabase) => StoreErrorKind::Foreign,
             Some(ErrorCode::DatabaseCorrupt) => StoreErrorKind::Corrupt,
-            // A superseded generation that is removed while it is being opened or read fails in either way.
+            // A superseded generation that is removed while it is being opened or read fails in
+            // either way.
             Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure) if !path.exists() => {
                 StoreErrorKind::Missing
             }
@@ -86,7 +87,8 @@ impl StoreError {
                 StoreErrorKind::Permission
             }
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreErrorKind::Locked,
-            // Our statements fit our format: a table that is missing or a value of the wrong type is damage.
+            // Our statements fit our format: a table that is missing or a value of the wrong type
+            // is damage.
             Some(ErrorCode::Unknown) => StoreErrorKind::Corrupt,
             _ if is_misfit(error) => StoreErrorKind::Corrupt,
             _ => StoreErrorKind::Other,

@@ -1,11 +1,13 @@
-//! The names that symbols have, packed for looking at many of them: runs of names in order, each written as what it adds to the
-//! one before, and for every three letters the runs in which they occur. Pure: bytes in, names out.
+//! The names that symbols have, packed for looking at many of them: runs of names in order, each
+//! written as what it adds to the one before, and for every three letters the runs in which they
+//! occur. Pure: bytes in, names out.
 //!
-//! Of each run its top is kept apart: what all names in it begin with, and how often the one of them that is used most is. By them a
-//! question chooses runs without reading them.
+//! Of each run its top is kept apart: what all names in it begin with, and how often the one of
+//! them that is used most is. By them a question chooses runs without reading them.
 //!
-//! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are not written. Runs are made with
-//! a store and never change: names of symbols that come later are found through the table of symbols.
+//! The name with key `k` stands in run `(k - 1) / RUN` at place `(k - 1) % RUN`, so that keys are
+//! not written. Runs are made with a store and never change: names of symbols that come later are
+//! found through the table of symbols.
 
 use std::cmp::Ordering;
 
@@ -30,7 +32,8 @@ pub(in crate::store) struct NameSlot<'b> {
     pub(in crate::store) references: u32,
 }
 
-/// The order of names: by their letters without ASCII case, and where these are the same, by their bytes.
+/// The order of names: by their letters without ASCII case, and where these are the same, by their
+/// bytes.
 pub(in crate::store) fn order(one: &str, other: &str) -> Ordering {
     folded_order(one, other).then_with(|| one.cmp(other))
 }
@@ -41,7 +44,8 @@ pub(in crate::store) fn folded_order(one: &str, other: &str) -> Ordering {
     one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
 }
 
-/// The order of a name and a text by as many letters of the name as the text has, without ASCII case.
+/// The order of a name and a text by as many letters of the name as the text has, without ASCII
+/// case.
 pub(in crate::store) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
     let (name, text) = (name.bytes().take(text.len()), text.bytes());
     name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
@@ -146,8 +150,8 @@ impl Tops {
     }
 }
 
-/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of them that is used most is. None if the
-/// bytes are no tops.
+/// Hands to `visit` of each run what its names begin with, in lower case, and how often the one of
+/// them that is used most is. None if the bytes are no tops.
 pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
@@ -166,7 +170,8 @@ pub(in crate::store) const SEPARATOR: u8 = 0xff;
 #[derive(PartialEq, Eq, Debug)]
 pub(in crate::store) struct Run {
     text: String,
-    /// The same in lower case as far as it is ASCII, with a separator before each name and after the last.
+    /// The same in lower case as far as it is ASCII, with a separator before each name and after
+    /// the last.
     folded: Vec<u8>,
     entries: Vec<RunEntry>,
 }
@@ -233,13 +238,14 @@ impl Run {
         Some(NameSlot { text, shared: shared as usize, symbols, references })
     }
 
-    /// The names in lower case as far as they are ASCII, a separator before each and after the last.
+    /// The names in lower case as far as they are ASCII, a separator before each and after the
+    /// last.
     pub(in crate::store) fn folded(&self) -> &[u8] {
         &self.folded
     }
 
-    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and where the separator after it is. The
-    /// name is not before that at `from`.
+    /// The place of the name in which, or in the separator before which, a byte of `folded` is, and
+    /// where the separator after it is. The name is not before that at `from`.
     pub(in crate::store) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
         // Step by step: who looks through a run comes to one name after the other.
         let mut place = from;
@@ -260,7 +266,8 @@ pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> O
     Some(())
 }
 
-/// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it is too short.
+/// What to look up for the names that have `part` in them when ASCII case is ignored; nothing if it
+/// is too short.
 pub(in crate::store) fn grams_of(part: &str) -> Vec<u32> {
     let mut grams: Vec<u32> = part.as_bytes().windows(GRAM).map(gram).collect();
     grams.sort_unstable();
@@ -272,7 +279,8 @@ fn gram(letters: &[u8]) -> u32 {
     letters.iter().fold(0, |gram, letter| gram << 8 | u32::from(letter.to_ascii_lowercase()))
 }
 
-/// Writes a number in as few bytes as it needs: seven bits a byte, the lowest first, the highest bit says that more follow.
+/// Writes a number in as few bytes as it needs: seven bits a byte, the lowest first, the highest
+/// bit says that more follow.
 fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);

@@ -1,4 +1,5 @@
-//! Where the files of a repository are: one directory in the cache, one file a generation, one lock for its writer.
+//! Where the files of a repository are: one directory in the cache, one file a generation, one lock
+//! for its writer.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
@@ -18,7 +19,8 @@ pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 /// Ends the name of a store's segment.
 pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 
-/// What the names of files beside a store end with: its log, the memory that its connections share, and what is kept for others.
+/// What the names of files beside a store end with: its log, the memory that its connections share,
+/// and what is kept for others.
 const BESIDE: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
 /// The place of one repository's stores. Equal roots under one cache have equal places.
@@ -91,7 +93,8 @@ impl Location {
             .and_then(|lock| lock.set_modified(SystemTime::now()));
     }
 
-    /// The generations of this format that have a file, newest first. None if the directory does not exist.
+    /// The generations of this format that have a file, newest first. None if the directory does
+    /// not exist.
     pub fn generations(&self) -> Result<Vec<u64>, StoreError> {
         let mut generations: Vec<u64> =
             self.file_names()?.iter().filter_map(|name| parse_generation(name)).collect();
@@ -123,7 +126,8 @@ impl Location {
             .sum()
     }
 
-    /// Becomes the repository's only writer, among all processes. Waits for another one at most `patience`.
+    /// Becomes the repository's only writer, among all processes. Waits for another one at most
+    /// `patience`.
     pub fn lock(&self, patience: Duration) -> Result<WriterLock, StoreError> {
         ownership::make(&self.directory)?;
         let path = self.lock_path();
@@ -153,7 +157,8 @@ impl Location {
                             detail,
                         ));
                     }
-                    // Advisory file locks have no wait with a limit, and blocking for ever would break the bound.
+                    // Advisory file locks have no wait with a limit, and blocking for ever would
+                    // break the bound.
                     thread::park_timeout(pause.min(left));
                     pause = (pause * 2).min(Duration::from_millis(50));
                 }
@@ -185,7 +190,8 @@ impl Location {
     }
 }
 
-/// The right to write a repository's stores; given back when dropped, and by the system when the process ends.
+/// The right to write a repository's stores; given back when dropped, and by the system when the
+/// process ends.
 #[derive(Debug)]
 pub struct WriterLock {
     location: Location,
@@ -198,7 +204,8 @@ impl WriterLock {
         &self.location
     }
 
-    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that nobody is building.
+    /// Removes what an interrupted writer left behind. Only the holder of the lock can know that
+    /// nobody is building.
     pub(in crate::store) fn remove_leftovers(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);

@@ -1,8 +1,10 @@
-//! The segment of a store: what a whole build worked out, so that a change need not work it out again. It is written once, and never
-//! changed: what is known otherwise since stands in the store (table `known`). It belongs to all generations of a store that have
-//! the same uid. Whatever is wrong with it, it is as if it were not there.
+//! The segment of a store: what a whole build worked out, so that a change need not work it out
+//! again. It is written once, and never changed: what is known otherwise since stands in the store
+//! (table `known`). It belongs to all generations of a store that have the same uid. Whatever is
+//! wrong with it, it is as if it were not there.
 //!
-//! After the head, which says where the index is, come pieces, each with a checksum. What stands in them is not looked into here.
+//! After the head, which says where the index is, come pieces, each with a checksum. What stands in
+//! them is not looked into here.
 
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
@@ -74,7 +76,8 @@ fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
     (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
 }
 
-/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to say more.
+/// Most bytes that one byte of the compressed form makes: the format of LZ4 blocks has no way to
+/// say more.
 const MOST_OF_A_BYTE: usize = 255;
 
 /// What a compressed piece holds; none if it is not one.
@@ -137,7 +140,8 @@ impl Draft {
         })
     }
 
-    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the index.
+    /// Puts it in place, for a store with this uid, with pieces of a kind, one of which is the
+    /// index.
     pub fn publish(
         self,
         store: &Path,
@@ -166,7 +170,8 @@ impl Drop for Draft {
 /// Gives a copy of a store the segment of the original, if that has one.
 pub(in crate::store) fn share(original: &Path, copy: &Path) {
     let (from, to) = (segment_of(original), segment_of(copy));
-    // It never changes, so that two stores can have the same file. Without it, more has to be worked out again.
+    // It never changes, so that two stores can have the same file. Without it, more has to be
+    // worked out again.
     if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
         tracing::debug!(%error, "a store is copied without its segment");
     }

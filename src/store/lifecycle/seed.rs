@@ -1,5 +1,6 @@
-//! A repository that is new here may be one that is known: it was moved, or it is another check-out of the same. Then it starts
-//! from the store of that one, and what differs is taken in as any change is.
+//! A repository that is new here may be one that is known: it was moved, or it is another check-out
+//! of the same. Then it starts from the store of that one, and what differs is taken in as any
+//! change is.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -18,14 +19,16 @@ use crate::store::format::statements;
 use crate::store::lifecycle::quota;
 use crate::store::read::connection::Store;
 
-/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are soon indexed.
+/// Files of a store that are looked for, and how many there must be: fewer say nothing, and are
+/// soon indexed.
 const SAMPLE: usize = 64;
 const LEAST: usize = 10;
 /// Of ten of them, so many must be there.
 const OF_TEN: usize = 8;
 
-/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says whether it has a file like
-/// that one. A store whose own root is gone is taken away from there. True if there is a store now.
+/// Gives a repository without stores a copy of the store that fits it best, if one does: `has` says
+/// whether it has a file like that one. A store whose own root is gone is taken away from there.
+/// True if there is a store now.
 pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
     let location = lock.location();
     let Some(cache) = location.directory().parent() else { return Ok(false) };
@@ -49,7 +52,8 @@ pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, 
     if root.symlink_metadata().is_err() {
         theirs.remove_all();
     }
-    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts from the store of another");
+    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts \
+        from the store of another");
     Ok(true)
 }
 

@@ -1,6 +1,7 @@
-//! The way to names that are wanted: which runs of names may have them, by letters and by what their names begin with, and one run after
-//! the other, those first in which a name is used most. So a question for the best names ends before it has seen all of them. Knows
-//! nothing of how well a name fits.
+//! The way to names that are wanted: which runs of names may have them, by letters and by what
+//! their names begin with, and one run after the other, those first in which a name is used most.
+//! So a question for the best names ends before it has seen all of them. Knows nothing of how well
+//! a name fits.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use crate::store::read::name_cache::{NameRuns, RunTops, look};
 pub struct NameWalk<'s> {
     snapshot: &'s Snapshot,
     tops: &'s RunTops,
-    /// The names of which the runs do not tell any more what they come to, and whether a symbol still has them.
+    /// The names of which the runs do not tell any more what they come to, and whether a symbol
+    /// still has them.
     changed: FxHashMap<u32, bool>,
     /// The runs that have such names: how often these are used is not known.
     unsure: NameRuns,
@@ -100,8 +102,9 @@ impl<'s> NameWalk<'s> {
         Ok(runs)
     }
 
-    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all names of a run begin with, in lower case,
-    /// and how many of its first bytes are those of what it was given before.
+    /// Those of the runs of which the names may begin as they do. `may_begin` is given what all
+    /// names of a run begin with, in lower case, and how many of its first bytes are those of what
+    /// it was given before.
     pub fn beginning(
         &self,
         runs: &NameRuns,
@@ -124,8 +127,9 @@ impl<'s> NameWalk<'s> {
         kept
     }
 
-    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false. Before each run `is_enough` is asked whether
-    /// to go on, with the number of uses that no name in the runs left exceeds. Gives whether nothing was left out.
+    /// Hands the names in these runs that are wanted to `visit`, until it says stop by false.
+    /// Before each run `is_enough` is asked whether to go on, with the number of uses that no name
+    /// in the runs left exceeds. Gives whether nothing was left out.
     pub fn visit(
         &mut self,
         wanted: &NameParts,
@@ -230,8 +234,8 @@ impl Snapshot {
         NameWalk::new(self, at_most)
     }
 
-    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others may be among them: names that came
-    /// after the runs were made are all handed out.
+    /// Hands the names of symbols that are wanted to `visit`, until it says stop by false. Others
+    /// may be among them: names that came after the runs were made are all handed out.
     pub fn visit_names(
         &self,
         wanted: &NameParts,

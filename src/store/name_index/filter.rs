@@ -1,11 +1,12 @@
-//! Which names are wanted by what they have in them, and which of a run of names these are. Pure: no store, no ranking.
+//! Which names are wanted by what they have in them, and which of a run of names these are. Pure:
+//! no store, no ranking.
 
 use memchr::memmem::Finder;
 
 use crate::store::format::front_coding::{RUN, Run, SEPARATOR};
 
-/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of the beginnings, when ASCII case is
-/// ignored.
+/// Which names are wanted: those with all parts of one of the alternatives in them, or with one of
+/// the beginnings, when ASCII case is ignored.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct NameParts {
     pub(super) alternatives: Vec<Vec<String>>,
@@ -59,7 +60,8 @@ impl Sieve {
         let finder = |text: &[u8]| Finder::new(&text.to_ascii_lowercase()).into_owned();
         let beginning = |text: &String| finder(&[&[SEPARATOR], text.as_bytes()].concat());
         let all_of = |parts: &Vec<String>| {
-            // The longest parts are in the fewest names: mostly one is enough to see that there are none.
+            // The longest parts are in the fewest names: mostly one is enough to see that there are
+            // none.
             let mut parts: Vec<&String> = parts.iter().filter(|part| !part.is_empty()).collect();
             parts.sort_unstable_by_key(|part| (std::cmp::Reverse(part.len()), *part));
             parts.dedup();

@@ -1,4 +1,5 @@
-//! The names of symbols by their text: as a whole and by their beginning. See `cursor` for the way to names by their parts.
+//! The names of symbols by their text: as a whole and by their beginning. See `cursor` for the way
+//! to names by their parts.
 
 use std::cmp::Ordering;
 
@@ -25,7 +26,8 @@ pub(in crate::store) fn key_of(
     other.query_row([text], |row| row.get(0)).optional()
 }
 
-/// The first key of those in order whose name `compare` does not put before what is looked for; one more than the last if none.
+/// The first key of those in order whose name `compare` does not put before what is looked for; one
+/// more than the last if none.
 fn first_from(
     connection: &Connection,
     symbol_names: u32,
@@ -59,16 +61,16 @@ pub struct NameEntry<'n> {
     pub key: NameKey,
     /// The name.
     pub text: &'n str,
-    /// So many of its first bytes are those of the name that was handed out before it; names come in an order in which that is
-    /// often much.
+    /// So many of its first bytes are those of the name that was handed out before it; names come
+    /// in an order in which that is often much.
     pub shared: usize,
-    /// How many symbols have it, and how often the one of them that is used most is referred to; none where that has to be
-    /// looked up.
+    /// How many symbols have it, and how often the one of them that is used most is referred to;
+    /// none where that has to be looked up.
     pub figures: Option<(u32, u32)>,
 }
 
-/// The place of a name in the order of names: of a name that came after the build the key of the last name of the build before it, and
-/// its place among those it was ranked with.
+/// The place of a name in the order of names: of a name that came after the build the key of the
+/// last name of the build before it, and its place among those it was ranked with.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct NameRank(u32, u32);
 
@@ -97,8 +99,8 @@ impl Snapshot {
         Ok(names)
     }
 
-    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored, to `visit`, in order, until it says
-    /// stop by false.
+    /// Hands every name that a symbol has and that begins like `typed`, when ASCII case is ignored,
+    /// to `visit`, in order, until it says stop by false.
     pub fn visit_symbol_names_from(
         &self,
         typed: &str,
@@ -158,7 +160,8 @@ impl Snapshot {
         self.first_name(|name| front_coding::folded_order(name, text))
     }
 
-    /// The first of the names in order that comes after all that begin with `text`, whatever its case.
+    /// The first of the names in order that comes after all that begin with `text`, whatever its
+    /// case.
     pub(super) fn first_name_after(&self, text: &str) -> Result<u32, StoreError> {
         self.first_name(|name| {
             front_coding::folded_beginning_order(name, text).then(Ordering::Less)

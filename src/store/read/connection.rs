@@ -1,4 +1,5 @@
-//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read transaction, for one question.
+//! An open generation: `Store` keeps read connections, `Snapshot` is one of them in a read
+//! transaction, for one question.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -27,14 +28,17 @@ use crate::store::read::name_cache::KeptNames;
 use crate::store::read::path_table::PathTable;
 use crate::store::read::site_cache::KeptSites;
 
-/// Connections that are kept for the next question. More are opened when more questions run at once, and closed after. Each has
-/// a cache of pages for itself, so those that nobody needs are let go soon: see `Store::take_spare`.
+/// Connections that are kept for the next question. More are opened when more questions run at
+/// once, and closed after. Each has a cache of pages for itself, so those that nobody needs are let
+/// go soon: see `Store::take_spare`.
 const KEPT_CONNECTIONS: usize = 4;
 
-/// How often the directory of a store is looked at for the newest generation, while others supersede what was seen there.
+/// How often the directory of a store is looked at for the newest generation, while others
+/// supersede what was seen there.
 const LOOKS: usize = 5;
 
-/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take a tenth of a second.
+/// Steps of SQLite's machine between two looks at a statement of a user: one step of those can take
+/// a tenth of a second.
 const STEPS_BETWEEN_LOOKS: i32 = 50;
 /// One generation, open for reading. Shared by all who ask; closed when the last of them lets go.
 #[derive(Debug)]
@@ -66,7 +70,8 @@ struct Idle {
 struct Reader {
     connection: Connection,
     control: Arc<Control>,
-    /// Keeps writers away from a store that is read without the files beside it; for one question only.
+    /// Keeps writers away from a store that is read without the files beside it; for one question
+    /// only.
     alone: Option<File>,
 }
 
@@ -77,8 +82,8 @@ pub(super) struct Spare {
 }
 
 impl Store {
-    /// Opens the newest generation that can be read. Files that cannot are passed over, never touched; if none is left the
-    /// error is that of the newest, or `Missing`.
+    /// Opens the newest generation that can be read. Files that cannot are passed over, never
+    /// touched; if none is left the error is that of the newest, or `Missing`.
     pub fn open_newest(location: &Location) -> Result<Self, StoreError> {
         let mut looks_left = LOOKS;
         loop {
@@ -91,7 +96,8 @@ impl Store {
             }
             looks_left -= 1;
             match first_failure {
-                // It was superseded and removed since the directory was looked at: there is a newer one by now.
+                // It was superseded and removed since the directory was looked at: there is a newer
+                // one by now.
                 Some(error) if error.kind == StoreErrorKind::Missing && looks_left > 0 => {}
                 Some(error) => return Err(error),
                 None => {
@@ -110,7 +116,8 @@ impl Store {
     /// Opens one generation.
     pub fn open(location: &Location, generation: u64) -> Result<Self, StoreError> {
         let path = location.generation_path(generation);
-        // Before the file is opened: if it is replaced in between, the version is out of date and the store is opened again.
+        // Before the file is opened: if it is replaced in between, the version is out of date and
+        // the store is opened again.
         let version = location.version(generation)?;
         let bytes = check_header(&path)?;
         let reader = Reader::open(&path)?;
@@ -232,7 +239,8 @@ impl Store {
         })
     }
 
-    /// Connections that no question has needed since the last call, but for one. To drop them is I/O.
+    /// Connections that no question has needed since the last call, but for one. To drop them is
+    /// I/O.
     pub(super) fn take_spare(&self) -> Spare {
         Spare { _readers: self.idle().take_spare() }
     }
@@ -282,7 +290,8 @@ impl Reader {
     fn open(path: &Path) -> Result<Self, StoreError> {
         // A deleted store is an error, not an empty file in its place: nothing is created.
         Self::open_as(path, OpenFlags::empty(), None).or_else(|error| {
-            // To share a store takes files beside it. Where nobody may make them, it is read without.
+            // To share a store takes files beside it. Where nobody may make them, it is read
+            // without.
             let cannot_share =
                 matches!(error.kind, StoreErrorKind::Permission | StoreErrorKind::Other);
             match cannot_share.then(|| keep_writers_away(path)).flatten() {
@@ -315,7 +324,8 @@ impl Reader {
     }
 }
 
-/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written what is only in the log.
+/// The lock of a store's writer, shared with other readers; none if somebody writes, or has written
+/// what is only in the log.
 fn keep_writers_away(path: &Path) -> Option<File> {
     let lock = File::open(path.with_file_name(LOCK_FILE)).ok()?;
     lock.try_lock_shared().ok()?;
@@ -338,8 +348,8 @@ fn as_it_is(path: &Path) -> PathBuf {
 /// How a connection reads.
 pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
-    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with partial indexes again for
-    // each value that is bound.
+    // A plan depends on the statement alone: otherwise SQLite parses statements on tables with
+    // partial indexes again for each value that is bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // A file may come from elsewhere: what its schema calls must be harmless.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
@@ -351,8 +361,8 @@ pub(in crate::store) fn log_of(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 
-/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether it is all there.
-/// Gives the size of the file.
+/// Looks at the first hundred bytes before SQLite does: whose file it is, which format, and whether
+/// it is all there. Gives the size of the file.
 fn check_header(path: &Path) -> Result<u64, StoreError> {
     let attempt = "opening store";
     let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
@@ -433,8 +443,8 @@ impl Snapshot {
         self.reading.get()
     }
 
-    /// The files that were asked for one by one so far, with the stamps that they were stored with: what an answer rests on that is
-    /// about few files.
+    /// The files that were asked for one by one so far, with the stamps that they were stored with:
+    /// what an answer rests on that is about few files.
     pub fn asked_files(&self) -> Vec<(RepoPath, FileStamp)> {
         self.asked.borrow().clone()
     }

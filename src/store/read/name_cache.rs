@@ -1,4 +1,5 @@
-//! What was read of the names lately, kept while a store is open: runs of names, the tops of all runs, posting lists of trigrams.
+//! What was read of the names lately, kept while a store is open: runs of names, the tops of all
+//! runs, posting lists of trigrams.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,7 +8,8 @@ use lru::LruCache;
 
 use crate::store::format::front_coding::Run;
 
-/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about 9 kB.
+/// Runs that are kept as they were read: all of a store of some ten thousand names. One takes about
+/// 9 kB.
 const KEPT_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
 
 /// Lists of runs that are kept as they were read. One takes a bit for each run of the store.

@@ -1,5 +1,6 @@
-//! The paths of all files of a store in one text, so that a question looks through all of them at once. Made for one state of a
-//! store and kept while the store is open. Knows of a file what choosing and ranking look at, nothing else.
+//! The paths of all files of a store in one text, so that a question looks through all of them at
+//! once. Made for one state of a store and kept while the store is open. Knows of a file what
+//! choosing and ranking look at, nothing else.
 
 mod reading;
 
@@ -74,7 +75,8 @@ impl PathTable {
 
     /// What choosing and ranking look at of a file.
     pub fn mark(&self, key: FileKey) -> Option<FileMark<'_>> {
-        // Keys are given one after the other: mostly a file is not far from where it is if none is missing.
+        // Keys are given one after the other: mostly a file is not far from where it is if none is
+        // missing.
         let first = self.files.first()?.key.0;
         let guess = key.0.checked_sub(first)? as usize;
         let place = match self.files.get(guess) {
@@ -92,8 +94,8 @@ impl PathTable {
         found.map(|place| (self.files[place].key, self.path_at(place))).collect()
     }
 
-    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols. Letters that are not ASCII are not
-    /// compared: with one, these are all files.
+    /// The files in whose paths `part` may be when case is ignored, with the keys of their symbols.
+    /// Letters that are not ASCII are not compared: with one, these are all files.
     pub fn with_part(&self, part: &str) -> Vec<(FileKey, Range<u32>)> {
         let part = part.to_ascii_lowercase();
         let all = self.files.iter().map(|file| (file.key, file.symbols.clone()));

@@ -1,7 +1,9 @@
-//! The stores that are open: at most so many, closed by a timer when nobody has asked for a while, never while leased.
+//! The stores that are open: at most so many, closed by a timer when nobody has asked for a while,
+//! never while leased.
 //!
-//! One rule for every change: decide under the lock, do I/O outside it, publish under the lock. A store is opened once
-//! however many ask for it at the same time; they share the outcome. Stores that go are closed after the lock is released.
+//! One rule for every change: decide under the lock, do I/O outside it, publish under the lock. A
+//! store is opened once however many ask for it at the same time; they share the outcome. Stores
+//! that go are closed after the lock is released.
 
 mod flight;
 mod state;
@@ -22,7 +24,8 @@ use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, Version};
 use crate::store::format::rows::{Identity, Meta};
 
-/// How often a store may be superseded between the moment it is leased and the moment it is read, before that is an error.
+/// How often a store may be superseded between the moment it is leased and the moment it is read,
+/// before that is an error.
 const MAX_ATTEMPTS: usize = 5;
 
 /// Bounds of a pool.
@@ -32,7 +35,8 @@ pub struct PoolSettings {
     pub capacity: usize,
     /// A store that nobody has leased for so long is closed.
     pub idle: Duration,
-    /// Time between two looks for idle stores, and for connections that were not needed between them.
+    /// Time between two looks for idle stores, and for connections that were not needed between
+    /// them.
     pub sweep: Duration,
 }
 
@@ -44,7 +48,8 @@ impl Default for PoolSettings {
 
 /// Opens and closes stores for a pool.
 pub trait Opener: Send + Sync {
-    /// What the newest file of a repository is, or none if there is no file. Called for every lease: it must be cheap.
+    /// What the newest file of a repository is, or none if there is no file. Called for every
+    /// lease: it must be cheap.
     fn newest(&self, location: &Location) -> Result<Option<Version>, StoreError>;
 
     /// Opens the newest generation that can be read.
@@ -78,7 +83,8 @@ impl Opener for StoreOpener {
     }
 }
 
-/// Tells a pool the time: a duration since some moment, that never goes back and knows nothing of the wall clock.
+/// Tells a pool the time: a duration since some moment, that never goes back and knows nothing of
+/// the wall clock.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Duration;
@@ -150,7 +156,8 @@ impl Pool {
         Ok(Self { shared, timer: Some(timer) })
     }
 
-    /// The newest state of a repository's store, for one question. The store stays open until the snapshot is dropped.
+    /// The newest state of a repository's store, for one question. The store stays open until the
+    /// snapshot is dropped.
     pub fn snapshot(
         &self,
         location: &Location,
@@ -160,8 +167,8 @@ impl Pool {
         loop {
             let lease = self.lease(location, cancel)?;
             match lease.snapshot(cancel) {
-                // A new generation came in between and the old file is gone, or the file is another one although it has the
-                // number of the old: what is there now is opened.
+                // A new generation came in between and the old file is gone, or the file is another
+                // one although it has the number of the old: what is there now is opened.
                 Err(error) if error.kind == StoreErrorKind::Missing && attempt < MAX_ATTEMPTS => {
                     attempt += 1;
                     if !planted(Fault::HandlePinned) {
@@ -173,8 +180,8 @@ impl Pool {
         }
     }
 
-    /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel` ends a wait for somebody
-    /// else's opening.
+    /// Keeps the newest state of a repository's store open until the lease is dropped. `cancel`
+    /// ends a wait for somebody else's opening.
     pub fn lease(&self, location: &Location, cancel: &CancelToken) -> Result<Lease, StoreError> {
         if planted(Fault::EvictInLoop) {
             let victims =
@@ -359,7 +366,8 @@ impl Drop for Pilot<'_> {
     }
 }
 
-/// Keeps a store open. Cheap to copy; the store may be closed when all copies and all snapshots made from them are gone.
+/// Keeps a store open. Cheap to copy; the store may be closed when all copies and all snapshots
+/// made from them are gone.
 #[derive(Clone, Debug)]
 pub struct Lease {
     guard: Arc<LeaseGuard>,

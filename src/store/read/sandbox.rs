@@ -1,7 +1,9 @@
-//! Sandbox for SQL that users write: one statement at a time, reading documented views only, bounded in rows, size, memory and time.
+//! Sandbox for SQL that users write: one statement at a time, reading documented views only,
+//! bounded in rows, size, memory and time.
 //!
-//! SQLite looks at a bound between two steps of its machine and never within one, so what one step can do is bounded too: by the length
-//! of values and of patterns. What a statement sorts or keeps on the way stays in memory, where it is counted, and makes no files.
+//! SQLite looks at a bound between two steps of its machine and never within one, so what one step
+//! can do is bounded too: by the length of values and of patterns. What a statement sorts or keeps
+//! on the way stays in memory, where it is counted, and makes no files.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -13,7 +15,8 @@ use rusqlite::types::ValueRef;
 use super::connection::Snapshot;
 use super::control::MAX_VALUE_BYTES;
 
-/// Longest text, blob or row that a user's statement may make or read. No column of a view comes near it.
+/// Longest text, blob or row that a user's statement may make or read. No column of a view comes
+/// near it.
 pub const VALUE_BYTES: i32 = 64 << 10;
 /// What SQLite says of a value that is too long.
 const TOO_BIG: &str = "string or blob too big";

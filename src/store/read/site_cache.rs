@@ -1,5 +1,6 @@
-//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand all over it, so that to read them takes
-//! long, and a symbol that is asked about once is mostly asked about again. Knows no SQL.
+//! The sites that lead to symbols that very much leads to, kept while a store is open: they stand
+//! all over it, so that to read them takes long, and a symbol that is asked about once is mostly
+//! asked about again. Knows no SQL.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

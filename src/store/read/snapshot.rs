@@ -1,4 +1,5 @@
-//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other. No ranking, no choosing.
+//! What a snapshot answers: rows by key, by name and by the ways that lead from one to the other.
+//! No ranking, no choosing.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -80,7 +81,8 @@ impl Snapshot {
         )
     }
 
-    /// Hands to `visit` the words of every file that has symbols or may have them (see `model::words`), until it says stop by false.
+    /// Hands to `visit` the words of every file that has symbols or may have them (see
+    /// `model::words`), until it says stop by false.
     pub fn visit_file_words(
         &self,
         mut visit: impl FnMut(FileKey, &[u8]) -> bool,
@@ -90,7 +92,8 @@ impl Snapshot {
         })
     }
 
-    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it says stop by false.
+    /// Hands to `visit` how files depend on each other (user, used, sites and imports), until it
+    /// says stop by false.
     pub fn visit_file_edges(
         &self,
         mut visit: impl FnMut(FileKey, FileKey, u32) -> bool,
@@ -152,7 +155,8 @@ impl Snapshot {
         )
     }
 
-    /// The symbols of a file that have one of these lines, or their name on one, in order of their start.
+    /// The symbols of a file that have one of these lines, or their name on one, in order of their
+    /// start.
     pub fn symbols_at(
         &self,
         file: &FileRow,
@@ -193,7 +197,8 @@ impl Snapshot {
         )
     }
 
-    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until it says stop by false.
+    /// Hands what ranking needs of the symbols with these keys, and their names, to `visit`, until
+    /// it says stop by false.
     pub fn visit_heads_between(
         &self,
         keys: Range<u32>,
@@ -202,8 +207,8 @@ impl Snapshot {
         self.visit_named_heads(statements::NAMED_HEADS_BETWEEN, [keys.start, keys.end], visit)
     }
 
-    /// Hands what ranking needs of the symbols written directly inside another, and their names, to `visit`, until it says stop
-    /// by false.
+    /// Hands what ranking needs of the symbols written directly inside another, and their names, to
+    /// `visit`, until it says stop by false.
     pub fn visit_heads_in(
         &self,
         container: SymbolKey,
@@ -251,7 +256,8 @@ impl Snapshot {
         self.all(statements::SITES_OF_SYMBOL, [symbol.0], site_row)
     }
 
-    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place, until it says stop by false.
+    /// Hands the resolved and likely sites that lead to a symbol to `visit`, by file and place,
+    /// until it says stop by false.
     pub fn visit_sites_to(
         &self,
         symbol: SymbolKey,
@@ -308,7 +314,8 @@ impl Snapshot {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
     }
 
-    /// Runs one statement of a stranger over the documented views. The error is a sentence for whoever wrote it.
+    /// Runs one statement of a stranger over the documented views. The error is a sentence for
+    /// whoever wrote it.
     pub fn run_sql(
         &self,
         statement: &str,

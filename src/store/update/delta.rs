@@ -1,7 +1,9 @@
-//! Changes a generation in place: the rows of files that changed or were resolved to something else, in one transaction.
+//! Changes a generation in place: the rows of files that changed or were resolved to something
+//! else, in one transaction.
 //!
-//! Readers see the state before or the one after. What the transaction leaves is what a build of the same graph would have
-//! written, up to the keys: a file keeps its range of keys while there is room, and gets another one when it outgrows it.
+//! Readers see the state before or the one after. What the transaction leaves is what a build of
+//! the same graph would have written, up to the keys: a file keeps its range of keys while there is
+//! room, and gets another one when it outgrows it.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -27,11 +29,12 @@ use crate::store::update::existing_keys::{RemovedNames, Sets};
 use crate::store::update::ref_counts::Recounted;
 
 impl Amendment<'_> {
-    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and nothing is changed in `places`, when
-    /// it fails: a store that is not in the state `before` any more is an error of the kind `Missing`.
+    /// Writes it to the file `store`, whose files have the keys `places`. Nothing is written, and
+    /// nothing is changed in `places`, when it fails: a store that is not in the state `before` any
+    /// more is an error of the kind `Missing`.
     ///
-    /// `known` gives the rows about what is known of files, from the keys and the state that will hold: they are of the same
-    /// transaction.
+    /// `known` gives the rows about what is known of files, from the keys and the state that will
+    /// hold: they are of the same transaction.
     pub fn write(
         &self,
         _lock: &WriterLock,
@@ -74,7 +77,8 @@ impl Amendment<'_> {
         Ok(after)
     }
 
-    /// The keys after the change, and the ranges of symbols that move: from where, how many, to where.
+    /// The keys after the change, and the ranges of symbols that move: from where, how many, to
+    /// where.
     fn next_places(
         &self,
         Places(old): &Places,
@@ -115,7 +119,8 @@ impl Amendment<'_> {
         Ok((Places(files), moved))
     }
 
-    /// Files of which all rows are written again: what changed, and what has other sites that are stored.
+    /// Files of which all rows are written again: what changed, and what has other sites that are
+    /// stored.
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
@@ -147,8 +152,8 @@ fn put_known(connection: &Connection, rows: KnownRows) -> rusqlite::Result<()> {
 /// A log of fewer bytes is left as it is: to carry it over means to wait for the disk.
 const SHORT_LOG: u64 = 4 << 20;
 
-/// Carries over to the newest store of a repository what has been written beside it, if that is much. Readers and writers
-/// go on meanwhile.
+/// Carries over to the newest store of a repository what has been written beside it, if that is
+/// much. Readers and writers go on meanwhile.
 pub fn carry_over(location: &Location) -> Result<(), StoreError> {
     let Some(&newest) = location.generations()?.first() else { return Ok(()) };
     let path = location.generation_path(newest);
@@ -185,7 +190,8 @@ impl LastKeys {
         })
     }
 
-    /// Keys that the build gave are not given again, though their rows may be gone: by them readers tell which rows are in order.
+    /// Keys that the build gave are not given again, though their rows may be gone: by them readers
+    /// tell which rows are in order.
     fn not_before(self, meta: &Meta) -> Self {
         Self {
             file: self.file.max(meta.last_file),
@@ -469,7 +475,8 @@ impl Writer<'_> {
         rows.file_edges(after, numbering, place, &stored)
     }
 
-    /// Writes how often symbols are referred to, where that has changed and their rows have not been written anyway.
+    /// Writes how often symbols are referred to, where that has changed and their rows have not
+    /// been written anyway.
     fn references(&self, rewritten: &FxHashSet<FileId>) -> rusqlite::Result<()> {
         for place in self.counts.places() {
             if rewritten.contains(&FileId(place as u32)) {

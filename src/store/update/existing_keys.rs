@@ -1,4 +1,5 @@
-//! What a store has already of that which a change writes: names by their text, sets of candidates by their members.
+//! What a store has already of that which a change writes: names by their text, sets of candidates
+//! by their members.
 
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
@@ -6,12 +7,14 @@ use rustc_hash::FxHashMap;
 use crate::store::format::statements;
 use crate::store::name_index::names;
 
-/// The keys of names that stood in rows that were removed: most of them are in what comes in their place.
+/// The keys of names that stood in rows that were removed: most of them are in what comes in their
+/// place.
 #[derive(Default)]
 pub(super) struct RemovedNames(FxHashMap<Box<str>, u32>);
 
 impl RemovedNames {
-    /// Remembers the names of rows that are about to be removed: first symbol and end, first site and end.
+    /// Remembers the names of rows that are about to be removed: first symbol and end, first site
+    /// and end.
     pub(in crate::store) fn take_in(
         &mut self,
         connection: &Connection,

@@ -1,5 +1,5 @@
-//! How often symbols are referred to after a change: as before, without what the change takes away and with what it adds. Costs
-//! what the change concerns, however large the graph is.
+//! How often symbols are referred to after a change: as before, without what the change takes away
+//! and with what it adds. Costs what the change concerns, however large the graph is.
 
 use std::collections::hash_map::Entry;
 

@@ -1,5 +1,6 @@
-//! Stamps of files that turned out to have the bytes of a store: noted there, so that no other process reads these files again to find
-//! the same. Nothing else of the store changes, and it stays in the state that it is in.
+//! Stamps of files that turned out to have the bytes of a store: noted there, so that no other
+//! process reads these files again to find the same. Nothing else of the store changes, and it
+//! stays in the state that it is in.
 
 use std::time::Duration;
 
@@ -12,7 +13,8 @@ use crate::store::format::rows::FileKey;
 use crate::store::read::connection::Snapshot;
 use crate::store::{format::statements, read::meta};
 
-/// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An error if somebody else writes.
+/// Notes stamps of files that have the bytes which the store says in the state of the snapshot. An
+/// error if somebody else writes.
 pub fn restamp(
     location: &Location,
     snapshot: &Snapshot,

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::{await_tool, client_of, script};
 use crate::server::client::place;
 
-/// An upstream that knows no handshake, and takes only requests that say by themselves what one would have settled.
+/// An upstream that knows no handshake, and takes only requests that say by themselves what one
+/// would have settled.
 const STATELESS_ONLY: &str = r#"*'"method":"initialize"'*) ;;
     *'"method":"notifications'*) ;;
     *'io.modelcontextprotocol/protocolVersion":"2026-07-28"'*'clientCapabilities'*)
@@ -31,7 +32,9 @@ fn an_upstream_that_knows_no_handshake_is_reached_too() {
     // It refuses the handshake that the others take.
     let refusing = text.replacen(
         "*'\"method\":\"initialize\"'*) say",
-        "*'\"method\":\"initialize\"'*) echo \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
+        "*'\"method\":\"initialize\"'*) echo \
+         \"{\\\"jsonrpc\\\":\\\"2.0\\\",\\\"id\\\":$id,\\\"error\\\":{\\\"code\\\":-32022,\
+         \\\"message\\\":\\\"2026-07-28 only\\\"}}\" ;;\n    never) say",
         1,
     );
     assert_ne!(text, refusing, "the script was changed");
@@ -101,7 +104,8 @@ fn serve(mut stream: TcpStream) -> std::io::Result<()> {
         let length = text.len();
         write!(
             stream,
-            "HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{text}"
+            "HTTP/1.1 {status} -\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\
+             \r\n{text}"
         )?;
     }
 }

@@ -12,7 +12,8 @@ use super::harness::{Bench, Gate, milliseconds, pass_time, scaled};
 
 /// A question that takes longer than anybody waits.
 fn endless() -> Value {
-    json!({"statement": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"})
+    json!({"statement": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT \
+                         count(*) FROM n"})
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! 15 to 21: the process ends when it should, with everything said that was to be said, whatever its client does.
+//! 15 to 21: the process ends when it should, with everything said that was to be said, whatever
+//! its client does.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -100,7 +101,8 @@ fn t17_a_signal_ends_a_server_whose_answers_nobody_reads() {
             |id: u64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n");
         let requests: String = std::iter::once(hello()).chain((1..=50).map(list)).collect();
         input.write_all(requests.as_bytes()).expect("the server reads");
-        // Nobody reads it: what does not fit the pipe waits. The first bytes say that the server is there.
+        // Nobody reads it: what does not fit the pipe waits. The first bytes say that the server is
+        // there.
         let output = child.stdout.take().expect("it is piped");
         let polled = &mut [rustix::event::PollFd::new(&output, rustix::event::PollFlags::IN)];
         rustix::event::poll(polled, None).expect("it can be waited for");

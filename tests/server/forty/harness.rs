@@ -1,5 +1,6 @@
-//! What the forty need beyond a client: time by the measure of this machine, the server's announcements, gates at which it is held,
-//! inputs of every kind, and a look at the process from outside.
+//! What the forty need beyond a client: time by the measure of this machine, the server's
+//! announcements, gates at which it is held, inputs of every kind, and a look at the process from
+//! outside.
 
 #[cfg(feature = "faults")]
 mod gates;
@@ -34,7 +35,8 @@ pub(super) const BURST: &str = concat!(
     "\n",
 );
 
-/// From the start of a process to the answer to its first ping, on a machine that does nothing else.
+/// From the start of a process to the answer to its first ping, on a machine that does nothing
+/// else.
 const QUIET_START: Duration = Duration::from_millis(12);
 
 /// A time of a quiet machine, on this one.
@@ -49,8 +51,8 @@ fn factor() -> f64 {
     (slowest.as_secs_f64() / QUIET_START.as_secs_f64()).clamp(1.0, 20.0)
 }
 
-/// Fails if something took longer than a time of a quiet machine. The load of a machine changes: before it is blamed on the
-/// server, the machine is measured again.
+/// Fails if something took longer than a time of a quiet machine. The load of a machine changes:
+/// before it is blamed on the server, the machine is measured again.
 pub(super) fn assert_prompt(took: Duration, quiet: u64, what: &str) {
     let quick =
         took <= milliseconds(quiet) || took <= Duration::from_millis(quiet).mul_f64(factor());
@@ -311,7 +313,8 @@ fn listen(stream: ChildStderr) -> Receiver<String> {
     receiver
 }
 
-/// Does something that may block on a thread of its own, and gives what came of it if it ends in time.
+/// Does something that may block on a thread of its own, and gives what came of it if it ends in
+/// time.
 pub(super) fn in_time<T: Send + 'static>(
     limit: Duration,
     what: &str,

@@ -1,4 +1,5 @@
-//! 22 to 25: messages that are too long or no messages, results that are too long, and ids of every kind.
+//! 22 to 25: messages that are too long or no messages, results that are too long, and ids of every
+//! kind.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! 39: lists in pages end, hold each item once and in one order, and a mark that means nothing is no first page.
+//! 39: lists in pages end, hold each item once and in one order, and a mark that means nothing is
+//! no first page.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! 32 to 35, 13, 17 and 40 once more: clients that own nothing, the runtime that they share, and peers that are not one.
+//! 32 to 35, 13, 17 and 40 once more: clients that own nothing, the runtime that they share, and
+//! peers that are not one.
 
 use std::os::unix::net::UnixListener;
 use std::process::{Command, Stdio};
@@ -441,8 +442,8 @@ fn t40_answers_over_http_find_their_questions_whatever_comes_between() {
     let count = Arc::clone(&answered);
     let name =
         |call: &Value| call["params"]["arguments"]["query"].as_str().unwrap_or_default().to_owned();
-    // The first of two calls is held until the second has come, whose stream carries the answers to both, with noise between and one of
-    // them twice; its own carries none.
+    // The first of two calls is held until the second has come, whose stream carries the answers to
+    // both, with noise between and one of them twice; its own carries none.
     let confusing = web_peer(move |message| match message["method"].as_str() {
         Some("initialize") => vec![introduction(&message["id"])],
         Some("tools/call") => {
@@ -456,7 +457,8 @@ fn t40_answers_over_http_find_their_questions_whatever_comes_between() {
                     result(&json!(first["id"].to_string()), "an answer to text"),
                     result(&json!(999), "an answer to nobody"),
                     result(&first["id"], &name(&first)),
-                    json!({"jsonrpc": "2.0", "id": message["id"], "method": "sampling/createMessage", "params": {}}),
+                    json!({"jsonrpc": "2.0", "id": message["id"], "method": "sampling/\
+                        createMessage", "params": {}}),
                     result(&message["id"], &name(&message)),
                     result(&first["id"], "an answer that was given before"),
                 ];

@@ -1,5 +1,5 @@
-//! Puts what was found after a change in its place: results beside those before, relations to the files that they start in, rows of
-//! what is known of files.
+//! Puts what was found after a change in its place: results beside those before, relations to the
+//! files that they start in, rows of what is known of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -32,8 +32,8 @@ pub(super) struct TakenRows {
 const GONE: FileId = FileId(u32::MAX);
 
 impl Resident {
-    /// Puts results in their places, and relations to the files that they start in. Gives what was there before, in terms of positions
-    /// now, and the rows of what is known now.
+    /// Puts results in their places, and relations to the files that they start in. Gives what was
+    /// there before, in terms of positions now, and the rows of what is known now.
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
@@ -140,7 +140,8 @@ impl Resident {
         }
     }
 
-    /// The keys of the files in which other relations start, if a file speaks of others than before.
+    /// The keys of the files in which other relations start, if a file speaks of others than
+    /// before.
     fn homes(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
         let by_home = |relations: &[Relation]| {
             let mut homes: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
@@ -159,7 +160,8 @@ impl Resident {
         homes.into_iter().filter(|home| *home != GONE).map(|home| self.tables.key(home)).collect()
     }
 
-    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken` is what files say now.
+    /// The relations that start in a file, whoever speaks of them, sorted and once each. `spoken`
+    /// is what files say now.
     fn at_home(&self, home: u32, spoken: &BTreeMap<u32, Vec<Relation>>) -> Vec<Relation> {
         let file = self.tables.position(home);
         let speakers = self.speakers.get(&home).into_iter().flatten().copied();

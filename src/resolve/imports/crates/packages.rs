@@ -1,4 +1,5 @@
-//! What the manifests of packages say: names of libraries, root files of crates, other names of dependencies.
+//! What the manifests of packages say: names of libraries, root files of crates, other names of
+//! dependencies.
 
 use super::super::{Modules, normal};
 use crate::grammar::{Language, ModuleSystem};
@@ -98,7 +99,8 @@ fn package(
     })
 }
 
-/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of a folder in it.
+/// Whether a file is the root of a crate in a folder of crates: directly in it, or the main file of
+/// a folder in it.
 fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     let Some(rest) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
         return false;
@@ -113,7 +115,8 @@ fn is_crate_of(language: &Language, path: &str, folder: &str) -> bool {
     }
 }
 
-/// Every library that a package needs: its name in code, and its own name where that is another one.
+/// Every library that a package needs: its name in code, and its own name where that is another
+/// one.
 fn dependencies(manifest: &Table) -> BTreeMap<String, Option<String>> {
     let mut found = BTreeMap::new();
     let targets = manifest

@@ -1,4 +1,5 @@
-//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand for others.
+//! Configurations of compilers: the folder that paths start from, and patterns of paths that stand
+//! for others.
 
 use super::super::json::Json;
 use super::super::normal;
@@ -23,8 +24,9 @@ pub(super) struct Configs {
 #[derive(Clone, Debug, Default)]
 struct Config {
     base: Option<String>,
-    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names its parts, those of each. They are
-    /// shared with where they come from: many configurations may extend a large one.
+    /// Pattern -> paths with a star: its own or inherited ones; of a configuration that only names
+    /// its parts, those of each. They are shared with where they come from: many configurations may
+    /// extend a large one.
     paths: Vec<Arc<Patterns<Vec<String>>>>,
 }
 
@@ -129,7 +131,8 @@ impl Read<'_> {
     }
 }
 
-/// Drops the patterns that come again further on. Parts that have parts in common would double what those say with every step.
+/// Drops the patterns that come again further on. Parts that have parts in common would double what
+/// those say with every step.
 fn last_of_each(paths: &mut Vec<Arc<Patterns<Vec<String>>>>) {
     let mut seen = BTreeSet::new();
     paths.reverse();

@@ -1,4 +1,5 @@
-//! Packages with a manifest: their names, what they offer under which path, and their own short names for paths.
+//! Packages with a manifest: their names, what they offer under which path, and their own short
+//! names for paths.
 
 use super::super::json::Json;
 use super::super::{PATH_BYTES, normal};
@@ -7,7 +8,8 @@ use super::patterns::{Fit, Patterns};
 use crate::model::graph::FileId;
 use std::collections::BTreeMap;
 
-/// Fields of a manifest that name its main file, in order of preference: sources before what is built from them.
+/// Fields of a manifest that name its main file, in order of preference: sources before what is
+/// built from them.
 const MAIN_FIELDS: [&str; 6] = ["source", "types", "typings", "module", "browser", "main"];
 /// Folders that hold the sources of a package.
 const SOURCE_FOLDERS: [&str; 3] = ["src", "source", "lib"];
@@ -46,7 +48,8 @@ impl Packages {
         packages
     }
 
-    /// The file that a package's name, with a path below it, or a short name of the package around stands for.
+    /// The file that a package's name, with a path below it, or a short name of the package around
+    /// stands for.
     pub(super) fn find(
         &self,
         folder: &str,
@@ -150,8 +153,8 @@ fn texts(value: &Json) -> Vec<String> {
 /// Most folders that a built file lies below and its source does not.
 const BUILT_BELOW: usize = 16;
 
-/// The source behind a file of a package: the file itself, or what it is built from. A built file lies below folders that the
-/// sources do not have; they are left out one after the other.
+/// The source behind a file of a package: the file itself, or what it is built from. A built file
+/// lies below folders that the sources do not have; they are left out one after the other.
 fn source(folder: &str, file: &str, exists: &impl Fn(&str) -> Option<FileId>) -> Option<FileId> {
     let below = |path: &str| normal(folder, path).and_then(|path| exists(&path));
     let file = file.trim_start_matches("./");

@@ -1,4 +1,5 @@
-//! Patterns of paths: a text, or a text with one star that takes whatever is there, and what each leads to.
+//! Patterns of paths: a text, or a text with one star that takes whatever is there, and what each
+//! leads to.
 
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -13,7 +14,8 @@ pub(super) struct Patterns<T> {
 
 /// What a pattern makes of a text.
 pub(super) struct Fit<'p, 't, T> {
-    /// Compares how well patterns fit: an exact one best, else the one with the longest part before the star.
+    /// Compares how well patterns fit: an exact one best, else the one with the longest part before
+    /// the star.
     pub(super) rank: (bool, usize),
     pub(super) target: &'p T,
     /// What the star takes; empty without one.

@@ -7,7 +7,8 @@ use crate::server::answers::budget::Page;
 use crate::server::base::escape::SafeLine;
 use serde_json::{Value, json};
 
-/// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked for, but it is there.
+/// Bytes of a value: as long as a path may be. One that has to be escaped or cut cannot be asked
+/// for, but it is there.
 const VALUE: usize = 1024;
 
 impl Answer for CompleteResult {

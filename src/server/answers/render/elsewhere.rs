@@ -1,4 +1,5 @@
-//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its name stands.
+//! What an answer says that has found nobody who uses a symbol: where it is a value, and where its
+//! name stands.
 
 use super::{Groups, grouped, merged, name, path, plural};
 use crate::query::Elsewhere;

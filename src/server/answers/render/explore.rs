@@ -97,7 +97,8 @@ impl ExploreResult {
         shown
     }
 
-    /// The source of the symbols, best first, with what room is left shared out so that none takes all of it.
+    /// The source of the symbols, best first, with what room is left shared out so that none takes
+    /// all of it.
     fn sources(&self, page: &mut Page) {
         let mut without = Vec::new();
         // Where else to look is worth as much as the source.

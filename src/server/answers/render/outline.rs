@@ -62,7 +62,8 @@ fn file(outline: &FileOutline, page: &mut Page) -> String {
     format!("{} · {}{content}", path(&outline.file.path), figures(&outline.file))
 }
 
-/// Adds the lines of a tree: as many whole levels as fit, and of the first level what fits. Gives the number of lines.
+/// Adds the lines of a tree: as many whole levels as fit, and of the first level what fits. Gives
+/// the number of lines.
 fn levels(page: &mut Page, flat: &[(usize, String)]) -> usize {
     let deepest = flat.iter().map(|(depth, _)| *depth).max().unwrap_or(0);
     let cost = |level: usize| {

@@ -1,4 +1,5 @@
-//! The answer to a question about a name with several meanings: one part for each, best first, within one budget.
+//! The answer to a question about a name with several meanings: one part for each, best first,
+//! within one budget.
 
 use super::{Groups, RAISE, name, path};
 use crate::query::{Meanings, QueryError, SymbolInfo};
@@ -42,7 +43,8 @@ impl Answer for Several {
         let mut shown = 0;
         for part in &self.parts {
             let left = self.parts.len() - shown;
-            // The best ones may take more than their share, but leave a line for each of the others.
+            // The best ones may take more than their share, but leave a line for each of the
+            // others.
             let room = (page.room() / 2).max(page.room() / left);
             if room < LEAST_ROOM {
                 break;

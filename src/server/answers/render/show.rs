@@ -55,7 +55,8 @@ fn range(excerpt: &Excerpt) -> String {
     lines(excerpt.first_line, excerpt.first_line + (excerpt.lines.len() as u32).saturating_sub(1))
 }
 
-/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines fit.
+/// Adds an excerpt, or its first lines and how to get the others. False if not even a few lines
+/// fit.
 fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     let what = match &excerpt.symbol {
         Some(symbol) => format!("{} ({})", full_name(symbol), symbol.kind.word()),
@@ -95,7 +96,8 @@ fn excerpt_fits(page: &mut Page, excerpt: &Excerpt) -> bool {
     page.add(&format!("{title}\n{}\n{more}", body[..fitting].join("\n")))
 }
 
-/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too few to be of use.
+/// Source lines of an excerpt for another answer, at most so many bytes. None if it would be too
+/// few to be of use.
 pub(super) fn beginning(excerpt: &Excerpt, room: usize) -> Option<(String, usize)> {
     let width = super::digits(excerpt.first_line as usize + excerpt.lines.len());
     let mut text = String::new();

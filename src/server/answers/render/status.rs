@@ -90,7 +90,8 @@ fn language(language: &LanguageStatus) -> String {
         );
     }
     format!(
-        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, {} % external, {} % unresolved",
+        "  {name} ({tier}): {}{partial}, {}, {}, {}: {} % resolved, {} % likely, {} % ambiguous, \
+         {} % external, {} % unresolved",
         plural(language.files, "file"),
         plural(language.lines, "line"),
         plural(language.symbols, "symbol"),

@@ -13,7 +13,8 @@ use crate::server::answers::reply;
 use crate::server::base::escape::SafeLine;
 use serde_json::Value;
 
-/// The part of the room for sites that were not followed, where others were. They are counted in any case.
+/// The part of the room for sites that were not followed, where others were. They are counted in
+/// any case.
 const VAGUE_PART: usize = 20;
 
 /// So many callers or callees by dispatch are listed beside those that the sites name.
@@ -126,8 +127,9 @@ impl Traced {
         format!("{shown}{of} {what} of {whose} ({file}:{}){also}{depth}{sites}", root.name_at.line)
     }
 
-    /// One level. Beside those that the sites name, those that are reached through what they override or implement are counted
-    /// only, unless they are few: they are the callers of that, and are asked for there.
+    /// One level. Beside those that the sites name, those that are reached through what they
+    /// override or implement are counted only, unless they are few: they are the callers of that,
+    /// and are asked for there.
     fn flat(&self, tree: &TraceTree, what: &str, page: &mut Page) -> usize {
         let (named, dispatched): (Vec<&TraceNode>, Vec<&TraceNode>) =
             tree.nodes.iter().partition(|node| node.link == TraceLink::Sites);
@@ -169,7 +171,8 @@ impl Traced {
 
     /// Sites at the root that are too vague to be followed: listed last, apart from the others.
     fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        // Where something was followed, mentions of the same name are not worth a place. The first line counts them.
+        // Where something was followed, mentions of the same name are not worth a place. The first
+        // line counts them.
         let may_lead_on = |site: &SiteInfo| {
             site.verdict == Verdict::Ambiguous || site.step == Step::FunctionValue
         };
@@ -333,8 +336,9 @@ fn legend(nodes: &[&TraceNode], page: &mut Page) {
     }
 }
 
-/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below its parent. A line without
-/// a path is in the file of the line above. Gives the number of nodes shown.
+/// A tree of several levels. The nodes come breadth first: the first that fit are shown, each below
+/// its parent. A line without a path is in the file of the line above. Gives the number of nodes
+/// shown.
 fn indented(tree: &TraceTree, root: &SymbolInfo, callers: bool, page: &mut Page) -> usize {
     let entries: Vec<(String, String)> =
         tree.nodes.iter().map(|node| flat_entry(node, callers, None)).collect();
@@ -478,7 +482,8 @@ mod tests {
         assert!(text.len() <= 4000 && shown >= 45, "{shown} callers in {} bytes", text.len());
         assert!(
             head.starts_with(&format!(
-                "{shown} of 200 callers of Container.target (src/package/module/base.x:10); call sites: 200"
+                "{shown} of 200 callers of Container.target (src/package/module/base.x:10); call \
+                 sites: 200"
             )) && text.contains(&format!("… {} more callers", 200 - shown))
         );
     }
@@ -492,7 +497,8 @@ mod tests {
         ];
         let mut page = Page::new(1000);
         let head = traced(nodes, 1).render(&mut page);
-        let expected = "3 callers of Container.target (src/package/module/base.x:10)\n…/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
+        let expected = "3 callers of Container.target (src/package/module/base.x:10)\n\
+                        …/base.x: Container.a:51,52\n…/other.x: C.f:2, .g:9";
         assert_eq!(page.finish(&head), expected);
     }
 
@@ -510,12 +516,17 @@ mod tests {
         let text = page.finish(&head);
         assert_eq!(
             text,
-            "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 certain\nsrc/a.x: direct:6\n\
+            "1 of 101 callers of Container.target (src/package/module/base.x:10); call sites: 101 \
+             certain\nsrc/a.x: direct:6\n\
              … 100 more callers through src/package/interface.x::Interface.target"
         );
         let mut page = Page::new(1000);
         let head = traced(nodes[..3].to_vec(), 1).render(&mut page);
-        assert!(page.finish(&head).ends_with("base.x:10)\nsrc/a.x: direct:6\nsrc/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n^ through an override or implementation"));
+        assert!(page.finish(&head).ends_with(
+            "base.x:10)\nsrc/a.x: direct:6\n\
+            src/file_0.x: ^Class.caller:8\nsrc/file_1.x: ^Class.caller:8\n\
+            ^ through an override or implementation"
+        ));
         let mut page = Page::new(1000);
         let head = traced(nodes.split_off(1), 1).render(&mut page);
         assert!(

@@ -49,7 +49,8 @@ pub(in crate::server) fn sql(result: &SqlResult) -> Value {
     })
 }
 
-/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the columns.
+/// The shape of a table for programs, which `render` fills: rows as arrays in the order of the
+/// columns.
 pub(in crate::server) fn sql_shape() -> Value {
     json!({
         "type": "object",

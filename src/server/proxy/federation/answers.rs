@@ -1,4 +1,5 @@
-//! From the answers of several upstreams to one. A line that names an origin begins with `== `; no line of an answer can.
+//! From the answers of several upstreams to one. A line that names an origin begins with `== `; no
+//! line of an answer can.
 
 use super::registry::{Name, Serving, View};
 use super::{described, outcome};
@@ -14,7 +15,8 @@ const HEADING: &str = "== ";
 const SHOWN: &str = "\\u{3d}= ";
 /// Tokens that the lines of ours take, for each upstream.
 const OWN_TOKENS: u64 = 30;
-/// The longest answer of somebody else's tool, in bytes: clients move longer ones out of the model's sight.
+/// The longest answer of somebody else's tool, in bytes: clients move longer ones out of the
+/// model's sight.
 const LONGEST: usize = 48_000;
 /// Completions that the protocol allows in one answer.
 const MOST_VALUES: usize = 100;
@@ -30,7 +32,8 @@ pub(super) enum Answered {
 /// Which upstreams are asked, and the directory that is named to them.
 pub(super) type Chosen<'r> = (Vec<(Name, Arc<Serving>)>, Option<&'r str>);
 
-/// The upstreams that a question means: all that are this program, or the one that `root` names, as `NAME` or `NAME:DIR`.
+/// The upstreams that a question means: all that are this program, or the one that `root` names, as
+/// `NAME` or `NAME:DIR`.
 pub(super) fn chosen<'r>(view: &View, root: Option<&'r str>) -> Result<Chosen<'r>, String> {
     let usable = view
         .upstreams
@@ -52,7 +55,8 @@ pub(super) fn chosen<'r>(view: &View, root: Option<&'r str>) -> Result<Chosen<'r
         None => {
             let known = names(usable.iter().map(|(name, _)| name));
             Err(format!(
-                "`root` must be `NAME` or `NAME:DIR` with the name of an upstream that can be asked: {known}"
+                "`root` must be `NAME` or `NAME:DIR` with the name of an upstream that can be \
+                 asked: {known}"
             ))
         }
     }

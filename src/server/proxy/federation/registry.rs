@@ -1,9 +1,11 @@
-//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its tools and does so again when
-//! they change or the connection is lost; so nobody waits for another's upstream.
+//! Several upstreams under their names. Each has a keeper, a thread that connects to it, lists its
+//! tools and does so again when they change or the connection is lost; so nobody waits for
+//! another's upstream.
 //!
-//! Whether a connection is taken in (is the name still known? is there room? is every tool's name free?) is decided, and it is
-//! taken in, under one lock; connecting, listing and closing happen outside of it. The generation changes with what is served,
-//! and what is made from it (`View`) is kept for as long as it stays the same.
+//! Whether a connection is taken in (is the name still known? is there room? is every tool's name
+//! free?) is decided, and it is taken in, under one lock; connecting, listing and closing happen
+//! outside of it. The generation changes with what is served, and what is made from it (`View`) is
+//! kept for as long as it stays the same.
 
 use super::tools::{self, BETWEEN, ForeignTool};
 use crate::model::cancel::CancelToken;
@@ -25,10 +27,12 @@ const NAME: usize = 24;
 /// The pause after the first failure to connect; it doubles up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Shortest time between two looks at one upstream: one that says all the time that it has changed is not believed faster.
+/// Shortest time between two looks at one upstream: one that says all the time that it has changed
+/// is not believed faster.
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
 
-/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending with a letter or digit.
+/// The name of an upstream: letters, digits, `-` and single `_`, beginning with a letter and ending
+/// with a letter or digit.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Name(String);
 
@@ -37,7 +41,8 @@ pub struct Name(String);
 pub enum RegistryError {
     /// The name cannot be one.
     #[error(
-        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, the first a letter, the last none of the signs"
+        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
+         the first a letter, the last none of the signs"
     )]
     Name {
         /// What was given, shortened.
@@ -164,7 +169,8 @@ struct Bell {
     changed: Condvar,
 }
 
-/// What has happened, by the number of the connection: those of earlier ones are of no interest any more.
+/// What has happened, by the number of the connection: those of earlier ones are of no interest any
+/// more.
 #[derive(Clone, Debug, Default)]
 struct Rung {
     tools_changed: Option<u64>,
@@ -192,7 +198,8 @@ impl Ear {
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What panics under these locks leaves them as they were: they are changed by single assignments.
+    // What panics under these locks leaves them as they were: they are changed by single
+    // assignments.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -231,7 +238,8 @@ impl Bell {
         self.changed.notify_all();
     }
 
-    /// Waits until something of interest has happened, or the time is up. Takes it, but for the order to stop.
+    /// Waits until something of interest has happened, or the time is up. Takes it, but for the
+    /// order to stop.
     fn wait(&self, until: Option<Instant>, of_interest: impl Fn(&Rung) -> bool) -> Rung {
         let mut rung = locked(&self.rung);
         while !rung.stop && !of_interest(&rung) {
@@ -380,7 +388,8 @@ impl Inner {
                 bell.wait(Some(looked + BETWEEN_LOOKS), |_| false);
                 looked = Instant::now();
                 if let Err(error) = self.look_again(name, epoch) {
-                    tracing::info!(%name, %error, "the tools of an upstream stay as they were known");
+                    tracing::info!(%name, %error, "the tools of an upstream stay as they were \
+                        known");
                 }
                 rung = bell.wait(None, |rung| of_this(rung.tools_changed) || of_this(rung.lost));
             }
@@ -391,7 +400,8 @@ impl Inner {
         }
     }
 
-    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was there stays.
+    /// One attempt: connects, lists, and takes in what has come. What fails is closed, and what was
+    /// there stays.
     fn connect(&self, name: &Name, epoch: u64, ear: Ear) -> Result<(), RegistryError> {
         let target = self.target(name, epoch)?;
         let peer = (self.dial)(&target, ear);
@@ -432,7 +442,8 @@ impl Inner {
         seat.map(look).ok_or_else(|| RegistryError::Gone(name.clone()))
     }
 
-    /// Lists, then admits. Gives what was served before by another connection, which its caller closes.
+    /// Lists, then admits. Gives what was served before by another connection, which its caller
+    /// closes.
     fn take_in(
         &self,
         name: &Name,
@@ -473,7 +484,8 @@ impl Inner {
 }
 
 impl Table {
-    /// All conditions and the insertion in one. Gives what was there before, and whether the list of tools is another one now.
+    /// All conditions and the insertion in one. Gives what was there before, and whether the list
+    /// of tools is another one now.
     fn admit(
         &mut self,
         name: &Name,

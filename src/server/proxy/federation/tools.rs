@@ -1,14 +1,16 @@
-//! What an upstream says that its tools are, made fit for a model: names that every client takes, text that cannot deceive, sizes
-//! with a bound. What is left out is named.
+//! What an upstream says that its tools are, made fit for a model: names that every client takes,
+//! text that cannot deceive, sizes with a bound. What is left out is named.
 
 use crate::server::base::escape;
 use crate::server::proxy::upstream::Listing;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// What stands between the name of an upstream and the name of its tool. No name of an upstream has it.
+/// What stands between the name of an upstream and the name of its tool. No name of an upstream has
+/// it.
 pub(super) const BETWEEN: &str = "__";
-/// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64 letters.
+/// The longest name. Clients put `mcp__cograph__` before it, and models take no more than 64
+/// letters.
 pub(in crate::server) const NAME: usize = 50;
 /// The longest description, in bytes.
 pub(in crate::server) const DESCRIPTION: usize = 1024;
@@ -75,7 +77,8 @@ fn tool(upstream: &str, entry: &Value) -> Result<ForeignTool, String> {
     let schema = &entry["inputSchema"];
     if schema["type"] != "object" || schema.to_string().len() > SCHEMA {
         return Err(format!(
-            "`{shown}` has no schema of its arguments that can be used: an object of at most {SCHEMA} bytes"
+            "`{shown}` has no schema of its arguments that can be used: an object of at most \
+             {SCHEMA} bytes"
         ));
     }
     let described = entry["description"].as_str().unwrap_or_default();

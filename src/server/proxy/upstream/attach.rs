@@ -1,5 +1,5 @@
-//! An upstream over its connections: the one that is up, the attempt to make one, the pause after one that failed. Attempts are
-//! made on a thread of their own, one at a time, for whoever waits.
+//! An upstream over its connections: the one that is up, the attempt to make one, the pause after
+//! one that failed. Attempts are made on a thread of their own, one at a time, for whoever waits.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing};
@@ -58,7 +58,8 @@ enum Link {
 }
 
 impl Upstream {
-    /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the attempt's thread.
+    /// An upstream to which nothing is connected yet. `prepare` is run before every attempt, on the
+    /// attempt's thread.
     pub(in crate::server) fn new(
         target: Target,
         expected: Expected,
@@ -158,7 +159,8 @@ impl Upstream {
         }
     }
 
-    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does nothing.
+    /// Ends the connection, and lets the peer know. Calls in flight hear of it; a second time does
+    /// nothing.
     pub(in crate::server) fn close(&self) {
         let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
         self.0.changed.notify_all();
@@ -256,7 +258,8 @@ impl Inner {
         }
     }
 
-    /// All of the input and output of an attempt, without the lock. What was opened and is of no use is closed.
+    /// All of the input and output of an attempt, without the lock. What was opened and is of no
+    /// use is closed.
     fn make(&self) -> Result<Arc<Connection>, NoWire> {
         (self.prepare)().map_err(NoWire::Unreachable)?;
         let connection = Connection::start(
@@ -294,7 +297,8 @@ impl Inner {
     }
 }
 
-/// How long to wait after so many failures in a row: longer each time, and never the same for those who failed together.
+/// How long to wait after so many failures in a row: longer each time, and never the same for those
+/// who failed together.
 fn pause(failures: u32) -> Duration {
     let longest =
         FIRST_PAUSE.saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE);

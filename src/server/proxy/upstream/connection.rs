@@ -1,4 +1,6 @@
-//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty that it is still there. It is used until it is lost; then every call in flight hears of it, once.
+//! One connection to a peer: calls in flight by id, the peer's own questions, and the certainty
+//! that it is still there. It is used until it is lost; then every call in flight hears of it,
+//! once.
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
@@ -24,9 +26,11 @@ use tokio::sync::Notify;
 
 /// The longest line that is taken from a peer, in bytes.
 pub(in crate::server) const LINE: usize = 8 << 20;
-/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is left.
+/// Bytes that may wait to be written to a peer. One that asks more and reads none of the answers is
+/// left.
 pub(in crate::server) const WAITING: usize = 16 << 20;
-/// A peer that was silent for so long is asked for a sign of life; after as long again it is given up.
+/// A peer that was silent for so long is asked for a sign of life; after as long again it is given
+/// up.
 pub(in crate::server) const SILENCE: Duration = Duration::from_secs(10);
 /// Lines without meaning that are passed over before a connection is given up.
 pub(in crate::server) const NONSENSE: usize = 100;
@@ -133,7 +137,8 @@ impl Connection {
             }
             // To end a program takes time, which those who wait for answers need not spend.
             own.lose(why);
-            // One that is still saying something must be able to: else it cannot come to its end by itself.
+            // One that is still saying something must be able to: else it cannot come to its end by
+            // itself.
             let drains = std::thread::Builder::new().name("upstream-drain".to_owned());
             drop(drains.spawn(move || while let Some(Input::Pieces(_)) = input.blocking_recv() {}));
             end();
@@ -174,7 +179,8 @@ impl Connection {
         self.output.send(requests::notification(method, params));
     }
 
-    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the connection lasts.
+    /// Has a peer that knows no handshake tell of changes of its tools, for as long as the
+    /// connection lasts.
     pub(super) fn listen_for_changes(&self) {
         let params = json!({"notifications": {"toolsListChanged": true}, "_meta": stateless()});
         // Its answer is the end of the telling: nobody waits for that.
@@ -239,7 +245,8 @@ impl Connection {
                 () = self.ending.notified() => return "closed".to_owned(),
                 arrived = input.recv() => {
                     (heard, asked) = (Instant::now(), false);
-                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the connection".to_owned() };
+                    let Some(Input::Pieces(pieces)) = arrived else { return "it has closed the \
+                        connection".to_owned() };
                     for piece in pieces {
                         match self.take(piece) {
                             Taken::Message => {}
@@ -315,7 +322,8 @@ impl Connection {
     fn unmeaning(&self) -> Taken {
         // Programs greet people where they should greet their client.
         if self.process.is_none() {
-            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no message of the protocol"}));
+            self.refused(&json!({"code": message::PARSE_ERROR, "message": "what it says is no \
+                message of the protocol"}));
         }
         Taken::Nonsense
     }
@@ -355,7 +363,8 @@ impl Connection {
         self.output.send(requests::answer_line(&request.id, answer));
     }
 
-    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of them.
+    /// The call with this id, which ends now. Ours are whole numbers; anything else is none of
+    /// them.
     fn leave(&self, id: &RequestId) -> Option<Arc<Waiting>> {
         let mut state = self.state();
         if planted(Fault::AnswersInOrder) {

@@ -1,5 +1,6 @@
-//! Who is at the other end of a connection, and under which rules of the protocol it serves: `initialize` first, and what takes its
-//! place for a peer that refuses it. Knows the connection as somebody to ask.
+//! Who is at the other end of a connection, and under which rules of the protocol it serves:
+//! `initialize` first, and what takes its place for a peer that refuses it. Knows the connection as
+//! somebody to ask.
 
 use super::connection::{Connection, NoResult, quoted};
 use super::{Expected, UpstreamQuestion, VERSION};
@@ -92,7 +93,8 @@ fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
         ));
     }
     let name = found["_meta"][SERVER_KEY]["name"].as_str();
-    // One of our own kind would have taken the handshake; another must not pass for one, which would be asked as such.
+    // One of our own kind would have taken the handshake; another must not pass for one, which
+    // would be asked as such.
     let name =
         name.filter(|name| *name != env!("CARGO_PKG_NAME")).map(|name| quoted(name).to_string());
     connection.introduce(name, true);

@@ -1,5 +1,6 @@
-//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests and their answers at the
-//! other. A message that cannot be delivered, or whose answer breaks off, ends the stream, as a socket would.
+//! The way to a peer over HTTP, made to look like any other: a stream of lines at one end, requests
+//! and their answers at the other. A message that cannot be delivered, or whose answer breaks off,
+//! ends the stream, as a socket would.
 
 use super::connection::LINE;
 use super::wire::{NoWire, Wire, wire_of};

@@ -1,4 +1,5 @@
-//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a bound, and that is said.
+//! A list of a peer, page by page, with guards: a peer that never comes to an end is left at a
+//! bound, and that is said.
 
 use super::UpstreamQuestion;
 use super::connection::NoResult;
@@ -22,7 +23,8 @@ pub(in crate::server) struct Bounds {
 /// What bounds every list of a peer.
 pub(in crate::server) const BOUNDS: Bounds =
     Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
-/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is known.
+/// Bytes of the longest name of a page: all of them are kept, so that one that comes again is
+/// known.
 pub(in crate::server) const CURSOR: usize = 4 << 10;
 
 /// The tools of a peer as it describes them, unchecked.
@@ -120,7 +122,8 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use std::sync::Arc;
 
-    /// Lists from a peer that answers the n-th question so; gives what came of it and how many questions there were.
+    /// Lists from a peer that answers the n-th question so; gives what came of it and how many
+    /// questions there were.
     fn list_of(page: impl Fn(usize) -> Value) -> (Listing, usize) {
         let mut asked = 0;
         let listing = list(BOUNDS, |_, _| {
@@ -163,7 +166,8 @@ mod tests {
         );
     }
 
-    /// Lists from a peer over a socket that answers the n-th question with this page, and none for which there is no page.
+    /// Lists from a peer over a socket that answers the n-th question with this page, and none for
+    /// which there is no page.
     fn list_over_a_socket(
         bounds: Bounds,
         page: impl Fn(usize) -> Option<Value> + Send + 'static,

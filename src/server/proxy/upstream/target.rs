@@ -45,7 +45,8 @@ pub struct TargetError {
 }
 
 impl Target {
-    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to addresses.
+    /// Reads what a user has written: an address, or the path of a socket. `token` is shown to
+    /// addresses.
     pub fn parse(text: &str, token: Option<BearerToken>) -> Result<Self, TargetError> {
         let wrong = |why| Err(TargetError { text: text.to_owned(), why });
         if let Some(line) = text.strip_prefix(COMMAND) {
@@ -74,7 +75,12 @@ impl Target {
         let is_this_machine = host.eq_ignore_ascii_case("localhost")
             || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
         let is_clear = address.scheme_str() == Some("http") && !is_this_machine;
-        is_clear.then(|| format!("the token for {address} is sent in the clear: everyone on the way can read it; use https://"))
+        is_clear.then(|| {
+            format!(
+                "the token for {address} is sent in the clear: everyone on the \
+                                  way can read it; use https://"
+            )
+        })
     }
 
     /// What is expected there: on this machine the same build; elsewhere it may be another.

@@ -1,5 +1,6 @@
-//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of it finds the request that it
-//! belongs to: answers by id, progress by token, the session's own questions by any stream that is open.
+//! One session behind HTTP: messages of many requests go into its one stream, and what comes out of
+//! it finds the request that it belongs to: answers by id, progress by token, the session's own
+//! questions by any stream that is open.
 
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use crate::server::jsonrpc::message::{self, Message};
@@ -15,13 +16,15 @@ use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Messages that may wait for one request to take them; further ones that are no answer are dropped.
+/// Messages that may wait for one request to take them; further ones that are no answer are
+/// dropped.
 pub(in crate::server) const WAITING: usize = 256;
 /// Messages that may wait for the session to take them.
 const SENDING: usize = 16;
 
-/// See the module. The session ends when the last owner drops this: the table of sessions, a request under way, or the stream of its
-/// answer. A request whose client hangs up leaves nothing behind.
+/// See the module. The session ends when the last owner drops this: the table of sessions, a
+/// request under way, or the stream of its answer. A request whose client hangs up leaves nothing
+/// behind.
 pub(super) struct Bridge {
     routes: Mutex<Routes>,
     sender: Sender<Vec<u8>>,
@@ -125,7 +128,8 @@ impl Bridge {
         (routes.is_known, routes.used) = (true, Instant::now());
     }
 
-    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before its message is sent.
+    /// Passes a message on. Gives what comes of it, unless nothing can; the request is known before
+    /// its message is sent.
     pub(super) async fn post(
         self: &Arc<Self>,
         parsed: &Message,
@@ -185,8 +189,9 @@ impl Bridge {
         self.routes().is_open
     }
 
-    /// How long nobody has used it, and whether its client has gone as far as can be told: it closed the stream that it had, or has
-    /// not sent anything since the answer to its first message. Nothing while a request or a stream is open.
+    /// How long nobody has used it, and whether its client has gone as far as can be told: it
+    /// closed the stream that it had, or has not sent anything since the answer to its first
+    /// message. Nothing while a request or a stream is open.
     pub(super) fn idle(&self, now: Instant) -> Option<(Duration, bool)> {
         let routes = self.routes();
         if !routes.posts.is_empty()
@@ -200,7 +205,8 @@ impl Bridge {
         ))
     }
 
-    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut off.
+    /// Gives a message to whom it belongs. Never waits: who does not take what it is given is cut
+    /// off.
     fn route(&self, line: Vec<u8>) {
         let parsed = message::parse(&line);
         let mut routes = self.routes();

@@ -1,4 +1,5 @@
-//! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins) and the bearer token.
+//! HTTP access control: validation of `Host` and `Origin` (DNS rebinding, pages of other origins)
+//! and the bearer token.
 
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, ORIGIN};
 use hyper::{StatusCode, Uri};
@@ -17,10 +18,11 @@ pub struct BearerToken(String);
 pub struct HttpListening {
     /// The address.
     pub address: SocketAddr,
-    /// What clients must show. Without one a token is made, for an address of this machine only: what others can reach is opened by
-    /// a token that somebody has chosen.
+    /// What clients must show. Without one a token is made, for an address of this machine only:
+    /// what others can reach is opened by a token that somebody has chosen.
     pub token: Option<BearerToken>,
-    /// What clients may ask about: these directories and those below them, by their canonical paths.
+    /// What clients may ask about: these directories and those below them, by their canonical
+    /// paths.
     pub within: Vec<PathBuf>,
 }
 
@@ -70,7 +72,8 @@ impl Guard {
         Self { is_local: address.ip().is_loopback(), token }
     }
 
-    /// Whether a request may be looked at. What can be read in two ways is refused: a program before this one may read it in the other.
+    /// Whether a request may be looked at. What can be read in two ways is refused: a program
+    /// before this one may read it in the other.
     pub(super) fn admit(
         &self,
         uri: &Uri,
@@ -104,7 +107,8 @@ impl Guard {
     }
 }
 
-/// The value of a header that must not be there twice. One that is no text is as good as another text.
+/// The value of a header that must not be there twice. One that is no text is as good as another
+/// text.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
     match (values.next(), values.next()) {
@@ -113,7 +117,8 @@ fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>
     }
 }
 
-/// Whether a body says that it is JSON. A page of another origin can send none that does without asking first.
+/// Whether a body says that it is JSON. A page of another origin can send none that does without
+/// asking first.
 pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let kind = only(headers, &CONTENT_TYPE).ok().flatten().unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default();

@@ -1,5 +1,6 @@
-//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit belongs to the request, not
-//! to the thread: a thread that does not stop keeps nobody else waiting.
+//! The life of a tool call: admission, its thread, its deadline, its progress, its end. A permit
+//! belongs to the request, not to the thread: a thread that does not stop keeps nobody else
+//! waiting.
 
 use super::{Dispatcher, Event, Work};
 use crate::faults::{self, Fault, planted};
@@ -266,11 +267,13 @@ impl Dispatcher {
                 let text = match call.stage {
                     Stage::Queued(_) => {
                         format!(
-                            "timed out after {after:.0} s, before it could run: the server is busy; try again later"
+                            "timed out after {after:.0} s, before it could run: the server is \
+                             busy; try again later"
                         )
                     }
                     _ => format!(
-                        "timed out after {after:.0} s; ask for less (a narrower path, a smaller depth)"
+                        "timed out after {after:.0} s; ask for less (a narrower path, a smaller \
+                         depth)"
                     ),
                 };
                 self.fail(ticket, &text);

@@ -1,5 +1,6 @@
-//! The dispatcher under random interleavings of calls, results, waits, cancellations, deadlines and the end: one answer for each
-//! request that was not cancelled, none for one that was, and nothing held at the end.
+//! The dispatcher under random interleavings of calls, results, waits, cancellations, deadlines and
+//! the end: one answer for each request that was not cancelled, none for one that was, and nothing
+//! held at the end.
 
 use super::*;
 use crate::server::jsonrpc::admission::LaneState;
@@ -82,7 +83,8 @@ impl Stage {
         self.dispatcher.on_piece(Piece::Line(message.to_string().into_bytes()));
     }
 
-    /// Waits until every thread that was started has said that it has ended, and keeps that to itself.
+    /// Waits until every thread that was started has said that it has ended, and keeps that to
+    /// itself.
     fn gather(&mut self) {
         let in_table = self
             .dispatcher
@@ -115,18 +117,21 @@ impl Stage {
                 };
                 *self.sent.entry(number).or_default() += 1;
                 let params = serde_json::json!({"name": tool, "arguments": arguments});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}));
+                self.line(&serde_json::json!({"jsonrpc": "2.0", "id": number, "method": "tools/\
+                    call", "params": params}));
             }
             Step::Cancel(number) => {
                 if self.dispatcher.requests.ticket(&id(number)).is_some() {
                     *self.cancelled.entry(number).or_default() += 1;
                 }
                 let params = serde_json::json!({"requestId": number});
-                self.line(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}));
+                self.line(&serde_json::json!({"jsonrpc": "2.0", "method": "notifications/\
+                    cancelled", "params": params}));
             }
             Step::Finish(at) => {
                 self.gather();
-                // One that waits for a permit ends when it has it, or when it is told that there will be none.
+                // One that waits for a permit ends when it has it, or when it is told that there
+                // will be none.
                 let is_free = |thread: &Thread| match &thread.permit {
                     Some(permit) => permit.try_recv() != Err(TryRecvError::Empty),
                     None => !thread.paused,
@@ -195,7 +200,8 @@ proptest! {
             control_permits: 1, query_permits: 2, heavy_permits: 1, queued_calls: 3, lingering_calls: 5, ..Limits::default()
         };
         let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
-        let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+        let output = writer::start(write_end, limits.output_bytes).expect("a thread can be \
+            started");
         let (_input, input) = tokio::sync::mpsc::channel(1);
         let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
         let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
@@ -228,7 +234,8 @@ proptest! {
         }
         for (number, sent) in sent {
             let cancelled = cancelled.get(&number).copied().unwrap_or(0);
-            prop_assert_eq!(answers.get(&number).copied().unwrap_or(0), sent - cancelled, "id {}", number);
+            prop_assert_eq!(answers.get(&number).copied().unwrap_or(0), sent - cancelled, "id \
+                {}", number);
         }
     }
 }

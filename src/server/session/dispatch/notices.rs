@@ -1,5 +1,5 @@
-//! What the client is told and asked without having sent a request at that moment: that the resources have changed (several
-//! changes in a row are told once), and what it works on.
+//! What the client is told and asked without having sent a request at that moment: that the
+//! resources have changed (several changes in a row are told once), and what it works on.
 
 use super::{Dispatcher, Work};
 use crate::server::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
@@ -12,7 +12,8 @@ use std::time::Instant;
 pub(in crate::server) const MOST_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
-    /// Opens a subscription. Its request stays in flight until the client cancels it or the process ends.
+    /// Opens a subscription. Its request stays in flight until the client cancels it or the process
+    /// ends.
     pub(super) fn on_listen(&mut self, ticket: Ticket, id: RequestId, wanted: WantedChanges) {
         if self.subscriptions().count() >= MOST_SUBSCRIPTIONS {
             let reason =
@@ -43,8 +44,8 @@ impl Dispatcher {
         }
     }
 
-    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not for long; if none comes, they
-    /// mean the repository that the process was started in.
+    /// Asks a client for its roots that has them, if they matter. Calls wait for the answer, not
+    /// for long; if none comes, they mean the repository that the process was started in.
     fn ask_for_roots(&mut self) {
         if self.session.has_roots() && self.tools.asks_client() {
             self.tools.client_was_asked(Instant::now() + self.limits.roots_wait);

@@ -1,4 +1,5 @@
-//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never returns.
+//! The dispatcher over pipes of its own, with tools that misbehave: one that panics, one that never
+//! returns.
 
 use super::*;
 use crate::server::tools::arguments::Arguments;
@@ -12,8 +13,8 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
-/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep` goes back and forth; the others
-/// answer.
+/// `search` panics, `trace` does not return before the gate is open, whatever it is told, `grep`
+/// goes back and forth; the others answer.
 struct Misbehaving(Mutex<Gate<()>>);
 
 impl Tools for Misbehaving {
@@ -76,7 +77,8 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
     let (mut answered, mut most, mut largest) = (0, 0, 0);
     while answered <= count {
-        // The client is slow: whenever it looks, no more waits than there is room for, and one answer.
+        // The client is slow: whenever it looks, no more waits than there is room for, and one
+        // answer.
         most = most.max(waiting());
         let line = lines.next().expect("there is more").expect("the pipe can be read");
         (answered, largest) = (answered + 1, largest.max(line.len()));
@@ -89,7 +91,8 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
     );
 }
 
-/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener of the gate.
+/// Runs the dispatcher on these lines, then on the end of input. Gives its messages and the opener
+/// of the gate.
 fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     run_after(Vec::new(), limits, lines)
 }

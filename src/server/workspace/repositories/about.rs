@@ -1,5 +1,6 @@
-//! What a question is about, as far as its arguments tell: so that of many changed files those are taken in first that it could
-//! speak of. A guess that decides about an order, never about what is taken in.
+//! What a question is about, as far as its arguments tell: so that of many changed files those are
+//! taken in first that it could speak of. A guess that decides about an order, never about what is
+//! taken in.
 
 use super::Files;
 use crate::index::ChangeSet;
@@ -46,7 +47,8 @@ impl About {
         about
     }
 
-    /// Those of many changes that matter to the question, and the others; none if they need not be kept apart.
+    /// Those of many changes that matter to the question, and the others; none if they need not be
+    /// kept apart.
     pub(super) fn split(
         &self,
         changes: &ChangeSet,

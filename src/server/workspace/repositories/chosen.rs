@@ -1,5 +1,5 @@
-//! Which repository a call of a session means, above all one that names none, and when that one has changed. Looks at directories, opens
-//! no store.
+//! Which repository a call of a session means, above all one that names none, and when that one has
+//! changed. Looks at directories, opens no store.
 
 use super::{Unavailable, unavailable};
 use crate::config::{Config, Repository};
@@ -15,7 +15,8 @@ use std::time::Instant;
 pub struct Reach {
     /// The repository of calls that name none, if it was named when the process was started.
     pub root: Option<PathBuf>,
-    /// Directories, by their canonical paths: the session is about these and what is below them. None: about every directory.
+    /// Directories, by their canonical paths: the session is about these and what is below them.
+    /// None: about every directory.
     pub within: Option<Arc<[PathBuf]>>,
 }
 
@@ -49,7 +50,8 @@ impl Reach {
             .map(|top| top.display().to_string())
             .collect();
         unavailable(
-            "over HTTP only directories can be asked about that the runtime was started for, and those below them",
+            "over HTTP only directories can be asked about that the runtime was started for, and \
+             those below them",
             &format!(
                 "name one at or below {}; `cograph serve --http … --allow DIR` adds others",
                 within.join(", ")
@@ -58,8 +60,8 @@ impl Reach {
     }
 }
 
-/// The choice. The directory that the server was started with comes first, then the one that the client has named, then what
-/// it works on, then where the process was started.
+/// The choice. The directory that the server was started with comes first, then the one that the
+/// client has named, then what it works on, then where the process was started.
 pub(super) struct Chosen {
     config: Result<Config, Unavailable>,
     reach: Reach,
@@ -82,8 +84,8 @@ struct ChoiceState {
 }
 
 impl Chosen {
-    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new generation, on the thread that
-    /// finds out.
+    /// Nothing is looked at yet. `on_change` is called when the chosen repository has a new
+    /// generation, on the thread that finds out.
     pub(super) fn new(
         config: Result<Config, Unavailable>,
         reach: Reach,
@@ -108,7 +110,8 @@ impl Chosen {
         self.reach.root.is_none() && self.state().named.is_none()
     }
 
-    /// The client names its repository itself: exactly this directory. A directory that the process was started with comes first.
+    /// The client names its repository itself: exactly this directory. A directory that the process
+    /// was started with comes first.
     pub(super) fn set_root(&self, root: PathBuf) {
         self.state().named = Some(root);
     }
@@ -129,7 +132,8 @@ impl Chosen {
         state.asked_until = None;
     }
 
-    /// What the client works on now. True if answers that were given before may have been about another repository.
+    /// What the client works on now. True if answers that were given before may have been about
+    /// another repository.
     pub(super) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let mut state = self.state();
         state.asked_until = None;
@@ -202,7 +206,8 @@ impl Chosen {
         Ok(if self.reach.has(&found.root) { found } else { exact })
     }
 
-    /// The repository, unless it is one by accident. One that was named when the process was started is none.
+    /// The repository, unless it is one by accident. One that was named when the process was
+    /// started is none.
     fn meant(&self, config: &Config, found: Repository) -> Result<Repository, Unavailable> {
         if self.reach.names(&found.root) {
             return Ok(found);
@@ -210,7 +215,8 @@ impl Chosen {
         index::meant(config, found).map_err(|error| unavailable(&error.to_string(), error.hint()))
     }
 
-    /// A call was answered from this state of the chosen repository. The first one changes nothing for the client.
+    /// A call was answered from this state of the chosen repository. The first one changes nothing
+    /// for the client.
     pub(super) fn answered_from(&self, root: &Path, identity: Identity) {
         let before = self.state().seen.replace((root.to_path_buf(), identity));
         if before.is_some_and(|(known, before)| known == root && before != identity) {

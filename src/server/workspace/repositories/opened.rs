@@ -1,5 +1,6 @@
-//! A repository that can be asked, and the words for how its answers stand to the files: one wording for the first line of an
-//! answer, for the JSON of it, and for what programs are told beside it.
+//! A repository that can be asked, and the words for how its answers stand to the files: one
+//! wording for the first line of an answer, for the JSON of it, and for what programs are told
+//! beside it.
 
 use super::{Files, rough};
 use crate::index::ChangeSet;
@@ -41,7 +42,8 @@ pub(super) enum Extent {
     All,
     /// What was reported was looked at; every file, for changes that nobody reports, so long ago.
     Reported(Duration),
-    /// Every file was looked at, as this kind of file system shows it here: others may have changed it since.
+    /// Every file was looked at, as this kind of file system shows it here: others may have changed
+    /// it since.
     Remote(String),
 }
 
@@ -166,7 +168,8 @@ impl Opened {
 
 impl ReadFile for Files {
     fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
-        // Lines of any length may be looked at; they are cut when they are shown. What binary data means the question decides.
+        // Lines of any length may be looked at; they are cut when they are shown. What binary data
+        // means the question decides.
         let read = self.root.read_named(path, self.limits.file_bytes);
         read.map_err(|error| io::Error::other(error.to_string()))?
             .map_err(|reason| io::Error::other(reason.word()))

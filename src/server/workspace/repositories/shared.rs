@@ -1,5 +1,6 @@
-//! What all sessions of a process have in common: open stores, index runs and watches. A repository has each of them once,
-//! however many sessions ask about it. Knows no session but as somebody to tell of new generations.
+//! What all sessions of a process have in common: open stores, index runs and watches. A repository
+//! has each of them once, however many sessions ask about it. Knows no session but as somebody to
+//! tell of new generations.
 
 use super::chosen::Chosen;
 use super::wanted::WantedRuns;

@@ -1,5 +1,6 @@
-//! Who wants which index run. A run goes on while anybody does: a call that waits for it, or a session that it is the own
-//! repository of, or whose call was told that it goes on. With the last of them it is stopped.
+//! Who wants which index run. A run goes on while anybody does: a call that waits for it, or a
+//! session that it is the own repository of, or whose call was told that it goes on. With the last
+//! of them it is stopped.
 
 use crate::faults::{Fault, planted};
 use crate::index::Job;
@@ -43,7 +44,8 @@ impl WantedRuns {
         waited[known].begun
     }
 
-    /// A call waits no more for a run; `is_answered` says that it was not cancelled. Stops a run that nobody wants.
+    /// A call waits no more for a run; `is_answered` says that it was not cancelled. Stops a run
+    /// that nobody wants.
     pub(super) fn leave(&self, job: &Arc<Job>, session: u64, is_answered: bool) {
         let mut waited = self.lock();
         let is_unwanted = waited.iter_mut().find(|entry| entry.is(job)).is_some_and(|entry| {

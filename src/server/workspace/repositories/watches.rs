@@ -1,10 +1,12 @@
-//! Which files a question has to look at: all of them, or those that may have changed since all were looked at. Repositories
-//! are watched while they are in use; whatever stands in the way of that, every question looks at everything.
+//! Which files a question has to look at: all of them, or those that may have changed since all
+//! were looked at. Repositories are watched while they are in use; whatever stands in the way of
+//! that, every question looks at everything.
 //!
-//! A notification tells of what happens in a directory that is watched. Other changes are looked for at every question: whether the
-//! root's path leads to the same directory and the same things are mounted in it (`watch`), whether the rules that lie elsewhere are the
-//! same (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write through mapped memory or through
-//! another hard link touches nothing else.
+//! A notification tells of what happens in a directory that is watched. Other changes are looked
+//! for at every question: whether the root's path leads to the same directory and the same things
+//! are mounted in it (`watch`), whether the rules that lie elsewhere are the same
+//! (`source::Rules`), and whether the inodes of all files are as they were (`swept`): a write
+//! through mapped memory or through another hard link touches nothing else.
 
 mod swept;
 
@@ -27,7 +29,8 @@ use swept::{Swept, TakenFiles};
 const IDLE: Duration = Duration::from_secs(60);
 /// The repository is walked as a whole once in so long even so.
 const TRUSTED: Duration = Duration::from_secs(60);
-/// How long a question waits for another one that reads the same watch, before it looks at everything by itself.
+/// How long a question waits for another one that reads the same watch, before it looks at
+/// everything by itself.
 const TURN: Duration = Duration::from_millis(100);
 
 /// The watches of a process.
@@ -50,8 +53,8 @@ struct Repository {
     /// What decides which files there are, and the files, as they were when they were compared.
     rules: Arc<Rules>,
     files: Swept,
-    /// A state of the store of which it is known that it reflects every file outside of `reported`, and when the repository was
-    /// walked last. None while a question looks at what was reported.
+    /// A state of the store of which it is known that it reflects every file outside of `reported`,
+    /// and when the repository was walked last. None while a question looks at what was reported.
     known: Option<(Identity, Instant)>,
     reported: Hints,
     /// When reports were taken by a question last: it compares them with the store of its time.
@@ -67,7 +70,8 @@ enum Slot {
     /// A question reads it.
     Away,
     Here(Box<Watch>),
-    /// The directory that it was bound to is no longer under its path, or could not be listed: another one may come.
+    /// The directory that it was bound to is no longer under its path, or could not be listed:
+    /// another one may come.
     Gone(String),
     /// It cannot be; why.
     None(String),
@@ -153,7 +157,8 @@ impl Watches {
         self.kept.with(location, |repository| repository.reported.extend(hints_of(paths)));
     }
 
-    /// A run that began after `looked` has made this state of the store: it reflects all but what was reported since.
+    /// A run that began after `looked` has made this state of the store: it reflects all but what
+    /// was reported since.
     pub(super) fn taken_in(&self, location: &Location, store: Identity, looked: Instant) {
         self.kept.with(location, |repository| {
             if repository.taken.is_none_or(|taken| taken < looked)
@@ -171,7 +176,8 @@ impl Watches {
         }
     }
 
-    /// The repositories that are in use: the location, and how many directories are watched, or why none is.
+    /// The repositories that are in use: the location, and how many directories are watched, or why
+    /// none is.
     pub(super) fn all(&self) -> Vec<(Location, Result<usize, String>)> {
         let all = self.kept.each(|location, repository| {
             let watched = match &repository.watch {
@@ -226,7 +232,8 @@ impl Watches {
         known.unwrap_or(nothing)
     }
 
-    /// Takes what tells of changes; waits a little for another question that reads it. None if there is no watch.
+    /// Takes what tells of changes; waits a little for another question that reads it. None if
+    /// there is no watch.
     fn take(&self, location: &Location, store: Identity) -> Option<Senses> {
         let asked = Instant::now();
         loop {
@@ -256,7 +263,8 @@ impl Watches {
         }
     }
 
-    /// Looks at all files on a thread of its own, if that was not done lately. What is found there, the next question looks at.
+    /// Looks at all files on a thread of its own, if that was not done lately. What is found there,
+    /// the next question looks at.
     fn sweep_aside(&self, location: &Location) {
         let Some(mut files) =
             self.kept.with(location, |repository| repository.files.take_when_due()).flatten()
@@ -278,7 +286,8 @@ impl Watches {
         }
     }
 
-    /// Watches what is there now, if the directory that was watched is gone and another one is under its path.
+    /// Watches what is there now, if the directory that was watched is gone and another one is
+    /// under its path.
     fn begin_again(&self, location: &Location, threads: usize) {
         let is_gone = self
             .kept
@@ -299,7 +308,8 @@ impl Watches {
         }
     }
 
-    /// Makes a watch, on a thread of its own: the question that wants it looks at everything meanwhile.
+    /// Makes a watch, on a thread of its own: the question that wants it looks at everything
+    /// meanwhile.
     fn begin(&self, location: &Location, threads: usize) {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let make = move || {
@@ -352,7 +362,8 @@ fn hints_of(paths: Vec<RepoPath>) -> Hints {
 }
 
 impl Slot {
-    /// Without a watch, for this reason. One that was interrupted has reported what is lost now: only a new one tells everything.
+    /// Without a watch, for this reason. One that was interrupted has reported what is lost now:
+    /// only a new one tells everything.
     fn without(error: &WatchError) -> Self {
         match error {
             WatchError::Lost { .. } | WatchError::Source(_) => Self::Gone(error.to_string()),

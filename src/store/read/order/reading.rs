@@ -12,7 +12,8 @@ use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
 use crate::store::read::snapshot::symbol_head;
 
-/// With more added files among so many, all paths are gone through once: less work than a look-up for each.
+/// With more added files among so many, all paths are gone through once: less work than a look-up
+/// for each.
 const SWEPT_FROM: u64 = 8;
 
 impl Snapshot {
@@ -75,8 +76,8 @@ impl Snapshot {
         self.one(statements::FILE_OF_SYMBOL, [symbol.0], |row| row.get(0).map(FileKey))
     }
 
-    /// Hands what ranking needs of the symbols with at least so many references to `visit`, until it says stop by false: those with most
-    /// references first, of equals by path and position.
+    /// Hands what ranking needs of the symbols with at least so many references to `visit`, until
+    /// it says stop by false: those with most references first, of equals by path and position.
     pub fn visit_referenced(
         &self,
         at_least: u32,

@@ -1,4 +1,5 @@
-//! What a pool knows, and every decision it takes under its lock. No I/O: stores to open or close are handed to the caller.
+//! What a pool knows, and every decision it takes under its lock. No I/O: stores to open or close
+//! are handed to the caller.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -116,7 +117,8 @@ impl PoolState {
         Plan::Open { flight, newest, victims: self.evict_down_to(room) }
     }
 
-    /// Takes in the outcome of an opening, leases it to the pilot and to all who wait, and tells them.
+    /// Takes in the outcome of an opening, leases it to the pilot and to all who wait, and tells
+    /// them.
     pub(super) fn land(
         &mut self,
         location: &Location,
@@ -227,7 +229,8 @@ impl PoolState {
         self.ended
     }
 
-    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile is still the last to.
+    /// What the current stores can do without. It holds no store, so whoever gives one up meanwhile
+    /// is still the last to.
     pub(super) fn take_spare(&self) -> Vec<Spare> {
         self.slots
             .iter()

@@ -1,4 +1,5 @@
-//! Gates and announcements, and a look at what the process holds: for tests that are built with the feature `faults`.
+//! Gates and announcements, and a look at what the process holds: for tests that are built with the
+//! feature `faults`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

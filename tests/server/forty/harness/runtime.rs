@@ -166,7 +166,8 @@ pub(in crate::server::forty) fn thin_before(
     Bench { client, notes, noted: Vec::new() }
 }
 
-/// Something that listens at the socket of a place and does with every client what the test wants. It ends with the test.
+/// Something that listens at the socket of a place and does with every client what the test wants.
+/// It ends with the test.
 pub(in crate::server::forty) fn peer(
     place: &Path,
     serve: impl Fn(UnixStream) + Send + Sync + 'static,
@@ -189,7 +190,8 @@ pub(in crate::server::forty) fn peer(
     path
 }
 
-/// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its address.
+/// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its
+/// address.
 pub(in crate::server::forty) fn web_peer(
     answer: impl Fn(Value) -> Vec<Value> + Send + Sync + 'static,
 ) -> String {

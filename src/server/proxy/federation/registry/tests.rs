@@ -245,7 +245,8 @@ fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_servin
     }
     assert_eq!(third.closed.load(Ordering::SeqCst), 0);
     assert!(view.upstreams[0].trouble.is_none());
-    // What the old connection still says is of no interest any more: else each one would be replaced for the end of the last.
+    // What the old connection still says is of no interest any more: else each one would be
+    // replaced for the end of the last.
     ear.lost();
     ear.tools_changed();
     assert!(

@@ -1,4 +1,5 @@
-//! A connection to peers that ask without reading, that are not read by anybody, and that send what is too much.
+//! A connection to peers that ask without reading, that are not read by anybody, and that send what
+//! is too much.
 
 use super::super::Nobody;
 use super::super::wire::wire_of;
