@@ -82,7 +82,7 @@ struct Resolver<'p, 'a> {
     types: types::memo::Types,
     literals: FxHashMap<Name, types::ty::Ty>,
     results: FxHashMap<SymbolRef, types::ty::Ty>,
-    linear: FxHashMap<SymbolRef, std::rc::Rc<members::lookup::Hierarchy>>,
+    linear: FxHashMap<SymbolRef, std::rc::Rc<members::hierarchy::Hierarchy>>,
     /// Names that no member of a type's hierarchy has, for each kind of symbol that is looked for.
     absent: FxHashSet<(SymbolRef, Name, Option<Wanted>)>,
     /// What types have under names, for each kind of symbol that is looked for.

@@ -1,9 +1,11 @@
 //! A store reflects the files as they are: what has changed is noticed by itself, what has not
 //! costs nothing, and all who wait for a run share it.
 
+mod project;
+
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,92 +15,12 @@ use cograph::index::{
     freshness, refresh,
 };
 use cograph::model::cancel::CancelToken;
-use cograph::store::{Location, Snapshot, Store, StoreErrorKind};
-use tempfile::TempDir;
+use cograph::store::{Store, StoreErrorKind};
 
 use crate::incremental::assert_says_what_is_there;
+use project::{Project, generation, limits, set_age};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-struct Project {
-    directory: TempDir,
-    location: Location,
-    cancel: CancelToken,
-}
-
-impl Project {
-    fn with(files: &[(&str, &str)]) -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let top = fs::canonicalize(directory.path()).expect("it exists");
-        fs::create_dir(top.join("root")).expect("created");
-        let project = Self {
-            directory,
-            location: Location::new(&top.join("cache"), &top.join("root")),
-            cancel: CancelToken::new(),
-        };
-        for (path, text) in files {
-            project.write(path, text);
-        }
-        project
-    }
-
-    fn path(&self, path: &str) -> PathBuf {
-        self.location.root().join(path)
-    }
-
-    /// Writes a file, and gives it a time that is long past, so that the clock of the file system
-    /// plays no part.
-    fn write(&self, path: &str, text: &str) {
-        let path = self.path(path);
-        fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
-        fs::write(&path, text).expect("written");
-        set_age(&path, 3_600);
-    }
-
-    fn run(&self) -> Run<'_> {
-        Run::quiet(limits(), &self.cancel)
-    }
-
-    fn refresh(&self) -> Outcome {
-        refresh(&self.location, PATIENCE, &self.run()).expect("nothing stands in the way")
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let store = Arc::new(Store::open_newest(&self.location).expect("there is a store"));
-        store.snapshot(&self.cancel).expect("it can be read")
-    }
-
-    /// What has changed since the store was written.
-    fn changes(&self) -> ChangeSet {
-        freshness(&self.snapshot(), &limits(), &Verified::new(), &self.cancel)
-            .expect("the root can be read")
-    }
-
-    fn changed_paths(&self) -> Vec<String> {
-        self.changes().paths().map(ToString::to_string).collect()
-    }
-}
-
-fn limits() -> Limits {
-    Limits { threads: 2, ..Limits::default() }
-}
-
-/// Sets the time of last modification to so many seconds ago.
-fn set_age(path: &Path, seconds: u64) {
-    let time = SystemTime::now() - Duration::from_secs(seconds);
-    fs::File::options()
-        .write(true)
-        .open(path)
-        .and_then(|file| file.set_modified(time))
-        .expect("it is ours");
-}
-
-fn generation(outcome: &Outcome) -> (bool, u64) {
-    match outcome {
-        Outcome::Unchanged { identity } => (false, identity.generation),
-        Outcome::Published { published, .. } => (true, published.identity.generation),
-    }
-}
 
 #[test]
 fn nothing_changed_writes_nothing() {

@@ -4,7 +4,9 @@
 pub(super) mod children;
 pub(super) mod context;
 pub(super) mod rule_choice;
+mod scopes;
 pub(super) mod surroundings;
+mod texts;
 pub(super) mod unruled;
 
 use super::Limits;
@@ -22,8 +24,6 @@ pub(super) use context::{
     Usage, Wrapper,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::borrow::Cow;
-use std::ops::Range;
 use tree_sitter::Node;
 
 /// The pass over one tree.
@@ -371,14 +371,6 @@ impl<'t> Walker<'t> {
         if ended { ExprId::NONE } else { value }
     }
 
-    /// Visits a block in a scope of its own; its value is that of its last child.
-    pub(super) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
-        let scope = self.open(kind, LocalSymbol::NONE, node);
-        let value = self.visit_children(node);
-        self.close(scope);
-        value
-    }
-
     fn jump(
         &mut self,
         node: Node<'t>,
@@ -400,66 +392,6 @@ impl<'t> Walker<'t> {
             self.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
         }
         ExprId::NONE
-    }
-
-    /// Opens a scope and makes it the current one; gives back what [`Walker::close`] needs.
-    pub(super) fn open(
-        &mut self,
-        kind: ScopeKind,
-        symbol: LocalSymbol,
-        node: Node<'t>,
-    ) -> (ScopeId, Surroundings) {
-        let before = (self.scope, self.around);
-        self.scope = self.build.scope(self.scope, kind, symbol, node.start_byte(), node.end_byte());
-        self.around = Surroundings::NONE;
-        before
-    }
-
-    pub(super) fn close(&mut self, (scope, around): (ScopeId, Surroundings)) {
-        self.scope = scope;
-        self.around = around;
-    }
-
-    /// Opens a scope that lasts until the one around it is closed: what is declared from here on
-    /// hides what was before.
-    pub(super) fn open_rest(&mut self, node: Node<'t>) {
-        let end = self
-            .scope
-            .get()
-            .map_or(node.end_byte(), |position| self.build.facts.scopes[position].end as usize);
-        let symbol = LocalSymbol::NONE;
-        self.scope = self.build.scope(self.scope, ScopeKind::Block, symbol, node.start_byte(), end);
-    }
-
-    /// The scope that owns names declared here.
-    pub(super) fn owner_scope(&self) -> ScopeId {
-        self.build.nearest(self.scope, |kind| kind != ScopeKind::Flow)
-    }
-
-    pub(super) fn text_of(&self, node: Node<'t>) -> &'t str {
-        match self.text {
-            Some(text) => text.get(node.byte_range()).unwrap_or_default(),
-            None => std::str::from_utf8(self.source.get(node.byte_range()).unwrap_or_default())
-                .unwrap_or_default(),
-        }
-    }
-
-    /// The text of a part of the source; what is no text in it becomes a mark that says so.
-    pub(super) fn text_at(&self, range: Range<usize>) -> Cow<'t, str> {
-        match self.text.and_then(|text| text.get(range.clone())) {
-            Some(text) => Cow::Borrowed(text),
-            None => String::from_utf8_lossy(self.source.get(range).unwrap_or_default()),
-        }
-    }
-
-    /// The name that a node is; quotes around it are no part of it.
-    pub(super) fn name_of(&mut self, node: Node<'t>) -> NameId {
-        self.seen.note(node);
-        let text = self.trimmed_text(node);
-        match self.rule_at(node) {
-            Some(Rule::Text { .. }) => self.build.name(text.trim_matches(QUOTES)),
-            _ => self.build.name(text),
-        }
     }
 
     /// Records a site at a node.
@@ -513,41 +445,6 @@ impl<'t> Walker<'t> {
                 ty,
                 value,
             });
-        }
-    }
-
-    /// The expression for a word that starts a path (the root, this module, the one around),
-    /// without a site.
-    pub(super) fn path_word(&mut self, text: &str) -> Option<ExprId> {
-        let modules = &self.language.manifest.modules;
-        let words = [&modules.root_word, &modules.self_word, &modules.super_word];
-        if !words.iter().any(|word| word.as_deref() == Some(text)) {
-            return None;
-        }
-        let name = self.build.name(text);
-        Some(self.build.expr(Expr::Name(name, self.scope)))
-    }
-
-    /// Whether a word means the type around.
-    pub(super) fn is_self_type(&self, text: &str) -> bool {
-        self.language.manifest.names.self_type.iter().any(|word| word == text)
-    }
-
-    pub(super) fn is_ignored(&self, name: NameId) -> bool {
-        self.is_ignored_text(self.build.text(name))
-    }
-
-    pub(super) fn is_ignored_text(&self, text: &str) -> bool {
-        text.is_empty()
-            || self.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
-    }
-
-    /// Whether an expression is the receiver of the method around.
-    pub(super) fn is_receiver(&self, value: ExprId) -> bool {
-        match self.build.get(value) {
-            Expr::SelfValue(_) => true,
-            Expr::Name(name, _) => name.is_some() && name == self.callable.receiver,
-            _ => false,
         }
     }
 }

@@ -2,11 +2,13 @@
 //! the children that matter.
 
 pub(super) mod case;
+mod parts;
 
 use super::Selector;
 use super::import_form::ImportForm;
 use crate::model::SymbolKind;
 use case::When;
+pub(crate) use parts::{BaseRule, TokenWords, Yielded};
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
@@ -440,52 +442,6 @@ pub(crate) enum Rule {
     MethodReference { object: Selector, name: Selector },
     /// Initializes a member of a constructed value or of the receiver.
     Initializer { name: Selector, value: Option<Selector> },
-}
-
-/// Tokens by which expressions among the tokens of a macro are recognised.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct TokenWords {
-    /// Tokens between a value or module and its member.
-    pub(crate) joiners: Vec<String>,
-    /// Token that opens an argument list.
-    pub(crate) call: String,
-    /// Token between arguments.
-    pub(crate) separator: String,
-    /// Token after a value that is unwrapped.
-    pub(crate) unwrap: String,
-    /// Member name that awaits the value.
-    pub(crate) awaits: String,
-    /// Tokens after a name that is a label and no value.
-    pub(crate) labels: Vec<String>,
-    /// Token that opens type arguments, after a joiner.
-    pub(crate) open: String,
-    /// Token that closes type arguments.
-    pub(crate) close: String,
-}
-
-/// Binding of a `for`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Yielded {
-    /// The elements.
-    #[default]
-    Items,
-    /// The keys.
-    Keys,
-    /// With two names the key and the element, with one the key.
-    KeyAndItem,
-}
-
-/// The bases of a type, or a part of them.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BaseRule {
-    /// The node that holds the bases.
-    pub(crate) of: Selector,
-    /// The bases are interfaces to implement.
-    #[serde(default)]
-    pub(crate) implement: bool,
 }
 
 impl Rule {

@@ -14,8 +14,9 @@
 //! | `messages` | 22-25: what is too long or no message, and ids |
 //! | `stores` | 26-28: locks; 29-31: stores that are idle or replaced |
 //! | `text` | 36-38: text and names of strangers |
-//! | `shared` | 32-35: a runtime and its clients; 40: peers that misbehave; 13 and 17 once more |
+//! | `shared` | 32-35: a runtime and its clients; 13 and 17 once more |
 //! | `pages` | 39: lists in pages |
+//! | `upstream` | 40: peers that misbehave |
 
 mod cancelling;
 mod ending;
@@ -27,3 +28,4 @@ mod pages;
 mod shared;
 mod stores;
 mod text;
+mod upstream;

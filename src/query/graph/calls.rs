@@ -3,6 +3,9 @@
 //!
 //! `trace` and `explore` walk it; both see the same edges.
 
+mod gathered;
+
+use gathered::Gathered;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -13,7 +16,7 @@ use super::held::{self, Held};
 use super::lookup::Lookup;
 use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
 use crate::query::{Certainty, Counts, QueryError, Tests};
-use crate::store::{FileKey, KeyOrder, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Symbols related by dispatch to one method: beyond it the walk through a hierarchy ends. Far
 /// above real hierarchies' size.
@@ -460,99 +463,5 @@ pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
         Verdict::Likely => Certainty::Likely,
         Verdict::Ambiguous => Certainty::Possible,
         Verdict::Unresolved => Certainty::Textual,
-    }
-}
-
-impl Counts {
-    /// Counts one site.
-    pub(in crate::query) fn add(&mut self, certainty: Certainty) {
-        match certainty {
-            Certainty::Certain => self.certain += 1,
-            Certainty::Likely => self.likely += 1,
-            Certainty::Possible => self.possible += 1,
-            Certainty::Textual => self.textual += 1,
-        }
-    }
-}
-
-/// Edges in the making.
-#[derive(Default)]
-struct Gathered {
-    edges: Vec<Edge>,
-    places: FxHashMap<(End, Option<Through>), usize>,
-    vague: Vec<(SiteRow, Certainty)>,
-    unlisted: u64,
-    counts: Counts,
-}
-
-impl Gathered {
-    /// Makes room for edges of so many sites.
-    fn reserve(&mut self, sites: usize) {
-        self.edges.reserve(sites);
-        self.places.reserve(sites);
-    }
-
-    fn add(
-        &mut self,
-        end: End,
-        through: Option<Through>,
-        degree: Certainty,
-        site: SiteRow,
-        follow: Certainty,
-    ) {
-        if degree > follow {
-            return self.vague(site, degree);
-        }
-        if through.is_none() {
-            self.counts.add(degree);
-        }
-        self.connect(end, through, degree, site);
-    }
-
-    fn vague(&mut self, site: SiteRow, degree: Certainty) {
-        self.counts.add(degree);
-        self.vague.push((site, degree));
-    }
-
-    fn connect(&mut self, end: End, through: Option<Through>, certainty: Certainty, site: SiteRow) {
-        let next = self.edges.len();
-        // Sites come in order of place: often several of one edge one after the other.
-        let is_last =
-            self.edges.last().is_some_and(|edge| (edge.end, edge.through) == (end, through));
-        let place =
-            if is_last { next - 1 } else { *self.places.entry((end, through)).or_insert(next) };
-        if place == next {
-            self.edges.push(Edge { end, through, certainty, sites: SmallVec::new() });
-        }
-        let edge = &mut self.edges[place];
-        edge.certainty = edge.certainty.min(certainty);
-        edge.sites.push(site);
-    }
-
-    /// `last` come behind the others that are as sure.
-    fn finish(mut self, order: &KeyOrder, last: &FxHashSet<End>) -> Neighbours {
-        for edge in &mut self.edges {
-            edge.sites.sort_by_key(|site| order.site(site));
-            edge.sites.dedup_by_key(|site| site.key);
-        }
-        self.edges.sort_by_key(|edge| {
-            let is_external = matches!(edge.end, End::External(_));
-            let is_last = last.contains(&edge.end);
-            (
-                is_external,
-                edge.certainty,
-                edge.through.is_some(),
-                is_last,
-                edge.sites.first().map(|site| order.site(site)),
-            )
-        });
-        self.vague.sort_by_key(|(site, degree)| (*degree, order.site(site)));
-        self.vague.dedup_by_key(|(site, _)| site.key);
-        Neighbours {
-            edges: self.edges,
-            vague: self.vague,
-            unlisted: self.unlisted,
-            counts: self.counts,
-        }
     }
 }

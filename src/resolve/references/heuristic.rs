@@ -1,7 +1,8 @@
 //! The one heuristic: a member of that name exists only once in reach, fits the call, and is no
 //! common name of builtin types.
 
-use super::site::{argument_count, unresolved};
+use super::outcome::unresolved;
+use super::site::argument_count;
 use crate::model::facts::{ScopeKind, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{SiteKind, Step, Verdict};

@@ -1,15 +1,16 @@
 //! What a reference leads to: the verdict on one site, with the step that decided it or the reason
 //! why none did.
 
+use super::outcome::{chosen, external, held_by, module_target, unresolved};
 use crate::grammar::{ModuleSystem, Tier};
 use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, Run, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
+use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::names::scopes::Visited;
 use crate::resolve::types::ty::Member;
 use crate::resolve::types::ty::{Entity, Ty};
-use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::resolve::units::import_target::ImportTarget;
 use crate::resolve::{Name, Resolver, Symbols};
 
 impl Resolver<'_, '_> {
@@ -475,62 +476,6 @@ impl Resolver<'_, '_> {
 
 fn is_call(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
-}
-
-/// One symbol is the target; several stay candidates.
-pub(in crate::resolve) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
-    match symbols[..] {
-        [] => unresolved(Step::NoSuchName),
-        [only] => {
-            let verdict =
-                if step == Step::UniqueName { Verdict::Likely } else { Verdict::Resolved };
-            Resolution { verdict, step, target: Target::Symbol(only) }
-        }
-        _ => {
-            let mut candidates = symbols.to_vec();
-            candidates.sort_unstable();
-            candidates.dedup();
-            if let [only] = candidates[..] {
-                return Resolution {
-                    verdict: Verdict::Resolved,
-                    step,
-                    target: Target::Symbol(only),
-                };
-            }
-            Resolution {
-                verdict: Verdict::Ambiguous,
-                step: several,
-                target: Target::Candidates(candidates.into()),
-            }
-        }
-    }
-}
-
-fn module_target(module: Module, step: Step) -> Resolution {
-    match module {
-        Module::File(file) => {
-            Resolution { verdict: Verdict::Resolved, step, target: Target::File(file) }
-        }
-        Module::Package(_) => Resolution { verdict: Verdict::Resolved, step, target: Target::None },
-    }
-}
-
-pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
-    Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
-}
-
-/// A call of the function that a variable or field holds: which function that is, is not known
-/// here.
-fn held_by(holder: SymbolRef) -> Resolution {
-    Resolution {
-        verdict: Verdict::Unresolved,
-        step: Step::FunctionValue,
-        target: Target::Symbol(holder),
-    }
-}
-
-pub(super) fn unresolved(step: Step) -> Resolution {
-    Resolution { verdict: Verdict::Unresolved, step, target: Target::None }
 }
 
 /// The number of arguments of a site.

@@ -2,7 +2,8 @@
 //! is external but what an import names, a choice by types of arguments is no proof, and what only
 //! a name leads to is a candidate.
 
-use super::site::{argument_count, unresolved};
+use super::outcome::unresolved;
+use super::site::argument_count;
 use crate::grammar::Tier;
 use crate::model::facts::{Expr, Site};
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};

@@ -2,7 +2,7 @@
 //! backend, in folders of their own, and a build decides which of them is pasted. What is found in
 //! one of them may as well be what another one has.
 
-use super::site::chosen;
+use super::outcome::chosen;
 use crate::grammar::ModuleSystem;
 use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
 use crate::model::{Step, Verdict};

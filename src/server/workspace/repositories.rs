@@ -6,26 +6,31 @@
 mod about;
 mod chosen;
 mod opened;
+mod progress;
 mod shared;
+mod unavailable;
 mod wanted;
 mod watches;
 
 use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, IndexError, Job, JobState, Phase, Progress};
+use crate::index::{self, ChangeSet, IndexError, Job, JobState};
 use crate::model::RepoPath;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
 use crate::server::base::limits::Limits;
+use crate::server::workspace::host::Host;
 use crate::server::workspace::metrics::Activity;
-use crate::server::workspace::{host::Host, metrics::ProgressReport};
 use crate::source::{self, Root, Sweep};
-use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot, StoreError};
+use crate::store::{Identity, Location, Pool, PoolSettings, Snapshot};
 use chosen::Chosen;
 pub use chosen::Reach;
+use progress::{SoFar, about_to_start, report, watch};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+pub use unavailable::Unavailable;
+use unavailable::{store_failed, unavailable};
 
 pub(in crate::server) use about::About;
 pub(in crate::server) use opened::Opened;
@@ -34,15 +39,6 @@ pub(in crate::server) use shared::Shared;
 
 /// How long a wait may overlook that nobody wants the answer any more.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
-
-/// Why a repository cannot be asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Unavailable {
-    /// What went wrong.
-    pub what: String,
-    /// What the caller can do.
-    pub hint: String,
-}
 
 /// How long calls wait for an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -109,13 +105,6 @@ pub(in crate::server) enum Readiness {
 pub(in crate::server) struct Files {
     root: Root,
     limits: config::Limits,
-}
-
-/// A first index in the making.
-#[derive(Debug)]
-pub(in crate::server) struct SoFar {
-    name: String,
-    progress: ProgressReport,
 }
 
 impl Patience {
@@ -491,69 +480,6 @@ fn directory_name(location: &Location) -> String {
         .to_string()
 }
 
-fn about_to_start() -> ProgressReport {
-    ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
-}
-
-/// Waits for the end of a run, telling the host how far it is.
-fn watch(job: &Job, until: Instant, host: &dyn Host) -> JobState {
-    let mut seen = None;
-    loop {
-        let state = job.wait_for_progress(seen, until.min(Instant::now() + LOOK_AGAIN));
-        match state {
-            JobState::Running(progress) => {
-                host.progress(&report(progress));
-                seen = Some(progress);
-            }
-            // Whoever passes the call on learns why it takes time.
-            JobState::Queued => host.progress(&about_to_start()),
-            JobState::Done(_) => {}
-        }
-        if matches!(state, JobState::Done(_))
-            || host.cancel().is_cancelled()
-            || Instant::now() >= until
-        {
-            return state;
-        }
-    }
-}
-
-impl SoFar {
-    /// What a caller is told.
-    pub(in crate::server) fn text(&self) -> String {
-        format!(
-            "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
-             in a moment. \
-             Until then only reading and searching files directly can answer.",
-            self.name, self.progress.message,
-        )
-    }
-}
-
-/// A phase's share of a whole index, in thousandths: where it begins and where it ends.
-fn share(phase: Phase) -> (u32, u32) {
-    match phase {
-        Phase::Walk => (1, 20),
-        Phase::Extract => (20, 700),
-        Phase::Tables => (700, 720),
-        Phase::Resolve => (720, 900),
-        Phase::Write => (900, 999),
-    }
-}
-
-fn report(progress: Progress) -> ProgressReport {
-    let (begin, end) = share(progress.phase);
-    let within = (u64::from(end - begin) * progress.done.min(progress.total))
-        .checked_div(progress.total)
-        .unwrap_or(0);
-    let thousandths = begin + u32::try_from(within).unwrap_or(0);
-    let message = match progress.total {
-        0 => format!("indexing: {} files", progress.phase.word()),
-        total => format!("indexing: {} {} of {total} files", progress.phase.word(), progress.done),
-    };
-    ProgressReport { thousandths, message }
-}
-
 /// A duration as people say it.
 pub(in crate::server) fn rough(duration: Duration) -> String {
     match duration.as_secs() {
@@ -561,36 +487,5 @@ pub(in crate::server) fn rough(duration: Duration) -> String {
         seconds @ 120..7200 => format!("{} min", seconds / 60),
         seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
         seconds => format!("{} days", seconds / 86_400),
-    }
-}
-
-fn store_failed(error: &StoreError) -> Unavailable {
-    let hint = if error.is_cancelled() {
-        "ask again"
-    } else {
-        "check the cache directory: its permissions and its free space"
-    };
-    unavailable(&error.to_string(), hint)
-}
-
-fn unavailable(what: &str, hint: &str) -> Unavailable {
-    Unavailable { what: SafeLine::new(what, 600).to_string(), hint: hint.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn progress_never_goes_back() {
-        let mut last = 0;
-        for phase in Phase::ALL {
-            for done in [0, 1, 50, 100] {
-                let now = report(Progress { phase, done, total: 100 }).thousandths;
-                assert!(now >= last && now < 1000, "{phase:?} {done}");
-                last = now;
-            }
-            assert!(report(Progress { phase, done: 0, total: 0 }).thousandths > 0);
-        }
     }
 }

@@ -5,6 +5,7 @@
 //! the same graph would have written, up to the keys: a file keeps its range of keys while there is
 //! room, and gets another one when it outgrows it.
 
+use super::last_keys::LastKeys;
 use std::cell::RefCell;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +22,7 @@ use crate::store::build::row::SqlRows;
 use crate::store::build::row_encoder::{RowWriter, target};
 use crate::store::format::error::{StoreError, StoreErrorKind};
 use crate::store::format::location::{Location, WriterLock};
-use crate::store::format::rows::{Identity, Meta};
+use crate::store::format::rows::Identity;
 use crate::store::format::statements;
 use crate::store::read::connection::log_of;
 use crate::store::update::amendment::{Amendment, KnownRows};
@@ -171,34 +172,6 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     connection.execute_batch(statements::AMENDER_SETTINGS)?;
     Ok(connection)
-}
-
-/// The greatest keys that are in use.
-struct LastKeys {
-    name: u32,
-    list: u32,
-    symbol: u32,
-    site: u32,
-    file: u32,
-}
-
-impl LastKeys {
-    fn read(connection: &Connection) -> rusqlite::Result<Self> {
-        connection.prepare_cached(statements::LAST_KEYS.text())?.query_row([], |row| {
-            let key = |column| row.get::<_, Option<u32>>(column).map(Option::unwrap_or_default);
-            Ok(Self { name: key(0)?, list: key(1)?, symbol: key(2)?, site: key(3)?, file: key(4)? })
-        })
-    }
-
-    /// Keys that the build gave are not given again, though their rows may be gone: by them readers
-    /// tell which rows are in order.
-    fn not_before(self, meta: &Meta) -> Self {
-        Self {
-            file: self.file.max(meta.last_file),
-            symbol: self.symbol.max(meta.last_symbol),
-            ..self
-        }
-    }
 }
 
 struct Writer<'w> {

@@ -7,6 +7,8 @@
 //! outside of it. The generation changes with what is served, and what is made from it (`View`) is
 //! kept for as long as it stays the same.
 
+mod table;
+
 use super::tools::{self, BETWEEN, ForeignTool};
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
@@ -15,8 +17,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use table::{Seat, Table};
 
 /// Upstreams at once.
 pub(in crate::server) const MOST_UPSTREAMS: usize = 16;
@@ -140,26 +142,6 @@ struct Inner {
     /// Told when the list of tools has become another one.
     on_change: Box<dyn Fn() + Send + Sync>,
     stop: CancelToken,
-}
-
-#[derive(Default)]
-struct Table {
-    seats: BTreeMap<Name, Seat>,
-    next_epoch: u64,
-    view: Arc<View>,
-}
-
-struct Seat {
-    target: Target,
-    /// Which of those that had this name.
-    epoch: u64,
-    serving: Option<Arc<Serving>>,
-    /// What is perhaps going to be served.
-    connecting: Option<Arc<dyn Peer>>,
-    trouble: Option<String>,
-    attempted: bool,
-    bell: Arc<Bell>,
-    keeper: Option<JoinHandle<()>>,
 }
 
 /// What a keeper waits for.
@@ -480,66 +462,6 @@ impl Inner {
         }
         drop(table);
         self.attempted.notify_all();
-    }
-}
-
-impl Table {
-    /// All conditions and the insertion in one. Gives what was there before, and whether the list
-    /// of tools is another one now.
-    fn admit(
-        &mut self,
-        name: &Name,
-        epoch: u64,
-        serving: &Arc<Serving>,
-        missing: Option<String>,
-    ) -> Result<(Option<Arc<Serving>>, bool), RegistryError> {
-        // What is replaced counts neither as room that is taken nor as names that are.
-        let others = || {
-            self.seats
-                .iter()
-                .filter(|(other, _)| *other != name)
-                .filter_map(|(_, seat)| seat.serving.as_ref())
-        };
-        let taken: usize = others().map(|other| other.tools.len()).sum();
-        let tools = serving.tools.len();
-        if taken + tools > MOST_TOOLS {
-            return Err(RegistryError::TooManyTools { name: name.clone(), tools });
-        }
-        let is_taken = |tool: &ForeignTool| {
-            others().any(|other| other.tools.iter().any(|known| known.merged == tool.merged))
-        };
-        if serving.tools.iter().any(is_taken) {
-            return Err(RegistryError::Collision(name.clone()));
-        }
-        let seat = self.seats.get_mut(name).filter(|seat| seat.epoch == epoch);
-        let seat = seat.ok_or_else(|| RegistryError::Gone(name.clone()))?;
-        let known = seat.serving.as_ref();
-        let is_other = known.map_or(&[][..], |known| &known.tools) != serving.tools;
-        let is_same = !is_other
-            && seat.trouble == missing
-            && known.is_some_and(|known| Arc::ptr_eq(&known.peer, &serving.peer));
-        if is_same {
-            return Ok((None, false));
-        }
-        seat.trouble = missing;
-        let old = seat.serving.replace(Arc::clone(serving));
-        self.publish();
-        Ok((old, is_other))
-    }
-
-    /// What is served becomes visible, under a generation of its own.
-    fn publish(&mut self) {
-        let mut view = View { generation: self.view.generation + 1, ..View::default() };
-        for (name, seat) in &self.seats {
-            if let Some(serving) = &seat.serving {
-                for (place, tool) in serving.tools.iter().enumerate() {
-                    view.tools.insert(tool.merged.clone(), (Arc::clone(serving), place));
-                }
-            }
-            let (serving, trouble) = (seat.serving.clone(), seat.trouble.clone());
-            view.upstreams.push(SeenUpstream { name: name.clone(), serving, trouble });
-        }
-        self.view = Arc::new(view);
     }
 }
 

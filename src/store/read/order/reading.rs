@@ -10,7 +10,7 @@ use crate::store::format::error::StoreError;
 use crate::store::format::rows::{FileKey, SymbolHead, SymbolKey};
 use crate::store::format::statements;
 use crate::store::read::connection::Snapshot;
-use crate::store::read::snapshot::symbol_head;
+use crate::store::read::row_decoder::symbol_head;
 
 /// With more added files among so many, all paths are gone through once: less work than a look-up
 /// for each.
